@@ -115,20 +115,20 @@ enum { BARRIERS = 100, SHUFFLES = 100, TRIPS = 1000 };
 static uint32_t cells[1 << 16];
 static uint64_t slot_base;
 
-static void empty_thread(void **args, struct cts_context *c)
+static void empty_thread(void **args, struct cts_thread_context *c)
 {
     (void)args;
     cells[c->tid[0]]++;
 }
 
-static void barrier_thread(void **args, struct cts_context *c)
+static void barrier_thread(void **args, struct cts_thread_context *c)
 {
     (void)args;
     (void)c;
     for (int i = 0; i < BARRIERS; i++) __cts_nvvm_barrier0();
 }
 
-static void shuffle_thread(void **args, struct cts_context *c)
+static void shuffle_thread(void **args, struct cts_thread_context *c)
 {
     (void)args;
     uint32_t value = c->tid[0];
@@ -137,14 +137,14 @@ static void shuffle_thread(void **args, struct cts_context *c)
     cells[c->tid[0]] = value;
 }
 
-static inline void log_access(struct cts_context *c, uint64_t site, const void *address)
+static inline void log_access(struct cts_thread_context *c, uint64_t site, const void *address)
 {
     *c->log = slot_base + (site << 48) + ((uint64_t)(uintptr_t)address & 0xFFFFFFFFFFFF);
     c->log += 32;
     if (c->log >= c->log_end) __cts_log_full(c);
 }
 
-static void loop_thread(void **args, struct cts_context *c)
+static void loop_thread(void **args, struct cts_thread_context *c)
 {
     (void)args;
     for (uint32_t i = 0; i < TRIPS; i++) {
@@ -153,7 +153,7 @@ static void loop_thread(void **args, struct cts_context *c)
     }
 }
 
-static void diverged_thread(void **args, struct cts_context *c)
+static void diverged_thread(void **args, struct cts_thread_context *c)
 {
     (void)args;
     uint32_t state = c->tid[0] * 2654435761u + 1;
@@ -172,7 +172,7 @@ static const struct cts_file_desc desc = {
 static struct cts_loaded_file file = {.desc = &desc};
 
 /* Best time of a launch on one worker; *result is the last one's. */
-static double run(void (*thread)(void **, struct cts_context *), uint32_t cta_count,
+static double run(void (*thread)(void **, struct cts_thread_context *), uint32_t cta_count,
                   uint32_t threads, bool record, struct cts_launch_result *result)
 {
     const struct cts_kernel_desc kernel = {.name = "bench",

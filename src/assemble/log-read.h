@@ -4,7 +4,7 @@
 #define CTS_ASSEMBLE_LOG_READ_H
 
 #include "common/error.h"
-#include "trace/log/log.h"
+#include "trace/log/log-format.h"
 
 struct cts_log_header {
     enum cts_log_kind kind;

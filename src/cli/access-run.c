@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/recording.h"
+#include "cli/open-recording.h"
 #include "common/array.h"
 #include "common/name-filter.h"
 #include "common/progress.h"

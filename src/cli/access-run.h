@@ -2,7 +2,7 @@
 #ifndef CTS_CLI_ACCESS_RUN_H
 #define CTS_CLI_ACCESS_RUN_H
 
-#include "analyze/access/access.h"
+#include "analyze/access/access-analysis.h"
 #include "cli/verb.h"
 #include "trace/recording.h"
 

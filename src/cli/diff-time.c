@@ -3,7 +3,7 @@
 #include <math.h>
 #include <stdio.h>
 
-#include "cli/timeline.h"
+#include "cli/run-timeline.h"
 #include "trace/catalogue.h"
 
 static bool has_time(const char *path)

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "cli/timeline.h"
+#include "cli/run-timeline.h"
 #include "common/json.h"
 #include "common/text-table.h"
 

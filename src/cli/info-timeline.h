@@ -2,7 +2,7 @@
 #ifndef CTS_CLI_INFO_TIMELINE_H
 #define CTS_CLI_INFO_TIMELINE_H
 
-#include "cli/timeline.h"
+#include "cli/run-timeline.h"
 #include "common/json.h"
 
 CTS_MUST_CHECK enum cts_status cts_info_timeline_table(const struct cts_timeline *timeline,

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "cli/timeline.h"
+#include "cli/run-timeline.h"
 
 enum { API_TABLE_MAX_BYTES = 1 << 20, THREADS_MAX = 256 };
 

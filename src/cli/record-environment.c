@@ -7,7 +7,7 @@
 #include <unistd.h>
 
 #include "cli/preload.h"
-#include "cli/record.h"
+#include "cli/record-program.h"
 #include "cli/shared-options.h"
 #include "common/name-filter.h"
 #include "common/text-stream.h"

@@ -5,9 +5,9 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "cli/record.h"
-#include "cli/summary.h"
-#include "cli/timeline.h"
+#include "cli/record-program.h"
+#include "cli/run-summary.h"
+#include "cli/run-timeline.h"
 #include "common/text-table.h"
 #include "trace/failures-keep.h"
 #include "trace/id-claim.h"

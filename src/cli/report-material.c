@@ -1,7 +1,7 @@
 /* What the report's page is made from: each analysis of what there is. */
 #include "cli/report-material.h"
 
-#include "cli/recording.h"
+#include "cli/open-recording.h"
 #include "common/progress.h"
 
 void cts_report_material_release(struct cts_report_material *material)

@@ -3,7 +3,7 @@
 #ifndef CTS_CLI_REPORT_MATERIAL_H
 #define CTS_CLI_REPORT_MATERIAL_H
 
-#include "cli/timeline.h"
+#include "cli/run-timeline.h"
 #include "report/figures.h"
 #include "report/page.h"
 #include "trace/recording.h"

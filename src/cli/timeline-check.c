@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/timeline.h"
+#include "cli/run-timeline.h"
 #include "common/array.h"
 #include "common/hash.h"
 #include "common/map.h"

@@ -6,7 +6,7 @@
 #include "cli/access-run.h"
 #include "cli/shared-options.h"
 #include "cli/sarif-options.h"
-#include "report/access.h"
+#include "report/access-report.h"
 #include "report/sarif.h"
 
 #define ROWS_IN_TABLE 30

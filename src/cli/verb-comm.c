@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "analyze/communication/communication.h"
-#include "analyze/communication/query.h"
-#include "cli/recording.h"
+#include "analyze/communication/comm-query.h"
+#include "cli/open-recording.h"
 #include "cli/shared-options.h"
 #include "cli/verb.h"
 #include "common/install.h"

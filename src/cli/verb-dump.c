@@ -9,7 +9,7 @@
 
 #include "analyze/walk.h"
 #include "cli/dump-timeline.h"
-#include "cli/recording.h"
+#include "cli/open-recording.h"
 #include "cli/shared-options.h"
 #include "cli/verb.h"
 #include "common/json.h"

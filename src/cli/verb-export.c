@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cli/recording.h"
+#include "cli/open-recording.h"
 #include "cli/verb.h"
 #include "common/progress.h"
 #include "common/text-table.h"

@@ -5,12 +5,12 @@
 #include <string.h>
 
 #include "analyze/flow/flow.h"
-#include "cli/recording.h"
+#include "cli/open-recording.h"
 #include "cli/sarif-options.h"
 #include "cli/shared-options.h"
 #include "cli/verb.h"
 #include "common/progress.h"
-#include "report/flow.h"
+#include "report/flow-report.h"
 
 #define ROWS_IN_TABLE 20
 

@@ -5,15 +5,15 @@
 
 #include "cli/info-timeline.h"
 #include "cli/shared-options.h"
-#include "cli/summary.h"
-#include "cli/timeline.h"
+#include "cli/run-summary.h"
+#include "cli/run-timeline.h"
 #include "cli/verb.h"
 #include "common/json.h"
 #include "common/progress.h"
 #include "common/text-table.h"
 #include "common/wrapped-text.h"
-#include "report/faults.h"
-#include "report/gaps.h"
+#include "report/faults-report.h"
+#include "report/gaps-report.h"
 #include "trace/recording.h"
 
 enum {

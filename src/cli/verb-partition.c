@@ -5,7 +5,7 @@
 
 #include "analyze/partition/partition.h"
 #include "analyze/summary/store.h"
-#include "cli/recording.h"
+#include "cli/open-recording.h"
 #include "cli/shared-options.h"
 #include "cli/verb.h"
 #include "common/array.h"
@@ -14,7 +14,7 @@
 #include "common/processes.h"
 #include "common/progress.h"
 #include "report/partition-who.h"
-#include "report/partition.h"
+#include "report/partition-report.h"
 #include "trace/summaries.h"
 
 #define ROWS_IN_TABLE 40

@@ -5,17 +5,17 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "analyze/access/access.h"
+#include "analyze/access/access-analysis.h"
 #include "analyze/path/path.h"
 #include "cli/path-common.h"
-#include "cli/recording.h"
+#include "cli/open-recording.h"
 #include "cli/shared-options.h"
 #include "cli/verb.h"
 #include "common/install.h"
 #include "common/processes.h"
 #include "report/path-chrome.h"
 #include "report/path-otf2.h"
-#include "report/path.h"
+#include "report/path-report.h"
 
 #define ROWS_IN_TABLE 20
 

@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "cli/run-program.h"
-#include "cli/record.h"
+#include "cli/record-program.h"
 #include "cli/verb.h"
 #include "common/text-stream.h"
 #include "trace/run-lock.h"

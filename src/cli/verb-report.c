@@ -5,7 +5,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include "cli/recording.h"
+#include "cli/open-recording.h"
 #include "cli/report-material.h"
 #include "cli/shared-options.h"
 #include "cli/verb.h"

@@ -12,7 +12,7 @@
 #include "common/buffer.h"
 #include "common/install.h"
 #include "common/processes.h"
-#include "report/whatif.h"
+#include "report/whatif-report.h"
 
 #define ROWS_IN_TABLE 15
 enum { PROFILE_MAX_BYTES = 1 << 20, CHANGES_MAX = 256, COSTS_MAX = 1024 };

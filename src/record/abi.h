@@ -53,7 +53,7 @@ enum {
 
 /* The context of the thread that runs, one per worker; device functions that are not inlined find
  * it in the thread-local __cts_current. Only these leading members are known to generated code. */
-struct cts_context {
+struct cts_thread_context {
     uint32_t tid[3];
     uint32_t ntid[3];
     uint32_t ctaid[3];
@@ -90,11 +90,11 @@ enum cts_kernel_flags {
 struct cts_kernel_desc {
     const char *name;         /* mangled, as the host registers it */
     const char *display_name; /* demangled, as in the source: "reduce<float, 256>(float *, int)" */
-    void (*cta)(void **args, struct cts_context *context);
-    void (*thread)(void **args, struct cts_context *context);
-    void (*row_rec)(void **args, struct cts_context *context, uint32_t x0, uint32_t y, uint32_t z,
-                    uint32_t n, uint64_t *lanes);
-    void (*thread_rec)(void **args, struct cts_context *context);
+    void (*cta)(void **args, struct cts_thread_context *context);
+    void (*thread)(void **args, struct cts_thread_context *context);
+    void (*row_rec)(void **args, struct cts_thread_context *context, uint32_t x0, uint32_t y,
+                    uint32_t z, uint32_t n, uint64_t *lanes);
+    void (*thread_rec)(void **args, struct cts_thread_context *context);
     const struct cts_parameter_desc *parameters;
     const uint32_t *row_sites; /* index into the file's sites, per slot */
     uint32_t parameter_count;
@@ -208,18 +208,18 @@ struct cts_allocation_desc {
 void __cts_register_file(const struct cts_file_desc *file);
 void __cts_allocation_hint(const struct cts_allocation_desc *allocation);
 void __cts_host_access(const void *address, uint64_t size_bytes, int is_store);
-void __cts_log_full(struct cts_context *context);
+void __cts_log_full(struct cts_thread_context *context);
 /* A memory intrinsic of run-time length in instrumented code: logs it as accesses of 16 bytes at
  * slot index `wide` and single bytes at `wide + 1` for the ends. Index: in the file's sites. */
-void __cts_log_range(struct cts_context *context, const uint64_t *slot_base, uint32_t wide,
+void __cts_log_range(struct cts_thread_context *context, const uint64_t *slot_base, uint32_t wide,
                      const void *address, uint64_t size_bytes);
 /* An access at an address that is no multiple of mask + 1: ends the launch with a fault. */
 _Noreturn void __cts_misaligned(const void *address, uint64_t mask);
-void __cts_yield(struct cts_context *context); /* before a volatile access, in a spin loop */
+void __cts_yield(struct cts_thread_context *context); /* before a volatile access, in a spin loop */
 /* Before an access of shared memory: all threads of the CTA get as far as they can first, those of
  * the warp that wait at a smaller `place` too. */
-void __cts_catch_up(struct cts_context *context, uint32_t place);
-extern __thread struct cts_context *__cts_current;
+void __cts_catch_up(struct cts_thread_context *context, uint32_t place);
+extern __thread struct cts_thread_context *__cts_current;
 #pragma GCC visibility pop
 
 #endif

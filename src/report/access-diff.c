@@ -7,7 +7,7 @@
 
 #include "common/text-table.h"
 #include "common/wrapped-text.h"
-#include "report/access.h"
+#include "report/access-report.h"
 
 /* ---- findings ---- */
 

@@ -7,7 +7,7 @@
 
 #include "common/text-table.h"
 #include "common/wrapped-text.h"
-#include "report/gaps.h"
+#include "report/gaps-report.h"
 
 enum { STRIDES_IN_JSON = 1000 };
 

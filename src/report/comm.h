@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 #include "analyze/communication/communication.h"
-#include "analyze/communication/query.h"
+#include "analyze/communication/comm-query.h"
 #include "common/json.h"
 #include "report/sheet.h"
 

@@ -7,8 +7,8 @@
 #include "common/json.h"
 #include "common/text-stream.h"
 #include "report/comm.h"
-#include "report/partition.h"
-#include "report/path.h"
+#include "report/partition-report.h"
+#include "report/path-report.h"
 #include "report/run-findings.h"
 #include "report/timeline-page.h"
 

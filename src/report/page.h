@@ -4,7 +4,7 @@
 
 #include <stdio.h>
 
-#include "analyze/access/access.h"
+#include "analyze/access/access-analysis.h"
 #include "analyze/communication/communication.h"
 #include "analyze/partition/partition.h"
 #include "analyze/path/path.h"

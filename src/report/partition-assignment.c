@@ -1,7 +1,7 @@
 /* Which CTA goes where, in every mapping: a row per mapping, launch and CTA. */
 #include <inttypes.h>
 
-#include "report/partition.h"
+#include "report/partition-report.h"
 
 struct row {
     const char *mapping;

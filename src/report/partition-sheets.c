@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "report/partition.h"
+#include "report/partition-report.h"
 
 #define COUNT_OF(array) (sizeof(array) / sizeof *(array))
 

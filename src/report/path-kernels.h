@@ -4,7 +4,7 @@
 #ifndef CTS_REPORT_PATH_KERNELS_H
 #define CTS_REPORT_PATH_KERNELS_H
 
-#include "analyze/access/access.h"
+#include "analyze/access/access-analysis.h"
 #include "analyze/path/source.h"
 #include "trace/catalogue.h"
 

@@ -2,7 +2,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "report/path.h"
+#include "report/path-report.h"
 
 enum { NAME_IN_TABLE = 26, RUNNING_IN_TABLE = 18, LOCATION_IN_TABLE = 20 };
 

@@ -2,7 +2,7 @@
 #ifndef CTS_REPORT_PATH_WORDS_H
 #define CTS_REPORT_PATH_WORDS_H
 
-#include "report/path.h"
+#include "report/path-report.h"
 
 enum { CTS_PATH_SENTENCES_MAX = 12, CTS_PATH_SENTENCE_SIZE = 640 };
 

@@ -7,8 +7,8 @@
 #include "common/array.h"
 #include "common/short-names.h"
 #include "common/text-table.h"
-#include "report/access.h"
-#include "report/path.h"
+#include "report/access-report.h"
+#include "report/path-report.h"
 #include "report/run-findings.h"
 #include "report/timeline-page.h"
 

@@ -13,7 +13,7 @@
 #ifndef CTS_REPORT_RUN_FINDINGS_H
 #define CTS_REPORT_RUN_FINDINGS_H
 
-#include "analyze/access/access.h"
+#include "analyze/access/access-analysis.h"
 #include "analyze/path/path.h"
 #include "common/json.h"
 #include "common/short-names.h"

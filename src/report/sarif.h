@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 #include "report/access-diff.h"
-#include "report/access.h"
+#include "report/access-report.h"
 
 /* Files below `source_root`, an absolute path without a slash at its end, are named relative to it.
  */

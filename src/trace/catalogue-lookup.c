@@ -89,7 +89,7 @@ size_t cts_catalogue_key_count(const struct cts_catalogue *catalogue)
 
 const char *cts_catalogue_key(const struct cts_catalogue *catalogue, size_t i, const char **value)
 {
-    const struct cts_run_key *const key = &catalogue->private_data->keys[i];
+    const struct cts_run_entry *const key = &catalogue->private_data->keys[i];
     if (value) *value = key->value;
     return key->key;
 }

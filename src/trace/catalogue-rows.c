@@ -346,13 +346,13 @@ enum cts_status cts_catalogue_read_keys(sqlite3 *db, struct cts_catalogue_privat
         if (sqlite3_column_type(statement, 0) == SQLITE_NULL ||
             sqlite3_column_type(statement, 1) == SQLITE_NULL)
             continue;
-        struct cts_run_key *const keys = reallocarray(p->keys, p->key_count + 1, sizeof *keys);
+        struct cts_run_entry *const keys = reallocarray(p->keys, p->key_count + 1, sizeof *keys);
         if (!keys) {
             status = cts_catalogue_no_memory(error);
             break;
         }
         p->keys = keys;
-        struct cts_run_key *const added = &keys[p->key_count];
+        struct cts_run_entry *const added = &keys[p->key_count];
         status = arena_text(p, (struct cell){statement, 0}, &added->key, error);
         if (!status) status = arena_text(p, (struct cell){statement, 1}, &added->value, error);
         if (!status) p->key_count++;

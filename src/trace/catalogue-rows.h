@@ -7,7 +7,7 @@
 #include "trace/catalogue-tables.h"
 #include "trace/catalogue.h"
 
-struct cts_run_key {
+struct cts_run_entry {
     const char *key, *value;
 };
 
@@ -15,7 +15,7 @@ struct cts_catalogue_private {
     struct cts_text_chunk *chunks; /* what strings live in */
     size_t chunk_left_bytes;
     char *chunk_at;
-    struct cts_run_key *keys;
+    struct cts_run_entry *keys;
     size_t key_count;
     uint32_t *launch_order; /* indices of launches[], by id */
 };

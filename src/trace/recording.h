@@ -14,7 +14,7 @@ struct cts_recording {
     struct cts_catalogue catalogue; /* its gaps name what is missing, its launches how much */
     struct cts_acc_reader *reader;  /* of what is there and of this recording */
     struct cts_gaps timeline_gaps;  /* files of its timeline, by name and size: what they hold is
-                                       looked at by who reads it (cli/timeline.h) */
+                                       looked at by who reads it (cli/run-timeline.h) */
 };
 
 /* Opens a run. What is missing of it is no failure: the catalogue's `gaps` name it, and

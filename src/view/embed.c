@@ -17,7 +17,7 @@
 #include "common/text-stream.h"
 #include "view/answers.h"
 #include "view/columns.h"
-#include "view/page.h"
+#include "view/page-bundle.h"
 
 enum {
     SIZE_DEFAULT_BYTES = 20 << 20,

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "common/array.h"
-#include "report/gaps.h"
+#include "report/gaps-report.h"
 #include "view/answers.h"
 
 enum { BINS_MAX = 10000, ITEMS_MAX = 2000, LAUNCHES_MAX = 1000 };

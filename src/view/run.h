@@ -8,7 +8,7 @@
 
 #include <pthread.h>
 
-#include "analyze/access/access.h"
+#include "analyze/access/access-analysis.h"
 #include "view/selection/selection.h"
 #include "trace/recording.h"
 

@@ -25,7 +25,7 @@
 #include "report/page.h"
 #include "view/answers.h"
 #include "view/connections.h"
-#include "view/page.h"
+#include "view/page-bundle.h"
 #include "view/prepare.h"
 
 enum {

@@ -44,7 +44,7 @@ RECORDER_SOURCES = ("src/trace/", "src/record/timeline/", "src/record/cpu/runtim
 COMMON_SOURCES = ("src/common/",)
 # What these call depends on which thread is faster.
 TIMED_SOURCES = ("src/record/cpu/runtime/stream.c", "src/record/cpu/runtime/event.c",
-                 "src/record/cpu/runtime/work.c", "src/record/cpu/runtime/pool.c",
+                 "src/record/cpu/runtime/work.c", "src/record/cpu/runtime/memory-pool.c",
                  "src/record/cpu/engine/pool.c")
 
 

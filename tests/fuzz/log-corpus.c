@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "trace/log/log.h"
+#include "trace/log/log-format.h"
 #include "record/timeline/recorder.h"
 
 enum { WORDS_MAX = 4096 };

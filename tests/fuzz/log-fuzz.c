@@ -1,4 +1,4 @@
-/* Fuzz target of what makes an archive of a process's logs (src/trace/log/log.h). The input:
+/* Fuzz target of what makes an archive of a process's logs (src/trace/log/log-format.h). The input:
  *
  *   OFFSET SIZE MEANING
  *        0    1 mode: even, the logs as they are; odd, without their headers, which are put before
@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 #include "assemble/assemble.h"
-#include "trace/log/log.h"
+#include "trace/log/log-format.h"
 #include "trace/timeline/timeline.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);

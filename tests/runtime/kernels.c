@@ -10,14 +10,14 @@
 
 #define ARG(type, i) (*(type *)args[i])
 
-static uint32_t threads_of(const struct cts_context *context)
+static uint32_t threads_of(const struct cts_thread_context *context)
 {
     return context->ntid[0] * context->ntid[1] * context->ntid[2];
 }
 
 /* ---- fill and add: one element per thread ---- */
 
-static void fill_cta(void **args, struct cts_context *context)
+static void fill_cta(void **args, struct cts_thread_context *context)
 {
     int *const data = ARG(int *, 0);
     for (uint32_t t = 0; t < threads_of(context); t++) {
@@ -26,8 +26,8 @@ static void fill_cta(void **args, struct cts_context *context)
     }
 }
 
-static void fill_row(void **args, struct cts_context *context, uint32_t x0, uint32_t y, uint32_t z,
-                     uint32_t n, uint64_t *lanes)
+static void fill_row(void **args, struct cts_thread_context *context, uint32_t x0, uint32_t y,
+                     uint32_t z, uint32_t n, uint64_t *lanes)
 {
     (void)y, (void)z;
     int *const data = ARG(int *, 0);
@@ -39,7 +39,7 @@ static void fill_row(void **args, struct cts_context *context, uint32_t x0, uint
     }
 }
 
-static void add_cta(void **args, struct cts_context *context)
+static void add_cta(void **args, struct cts_thread_context *context)
 {
     int *const data = ARG(int *, 0);
     for (uint32_t t = 0; t < threads_of(context); t++) {
@@ -48,8 +48,8 @@ static void add_cta(void **args, struct cts_context *context)
     }
 }
 
-static void add_row(void **args, struct cts_context *context, uint32_t x0, uint32_t y, uint32_t z,
-                    uint32_t n, uint64_t *lanes)
+static void add_row(void **args, struct cts_thread_context *context, uint32_t x0, uint32_t y,
+                    uint32_t z, uint32_t n, uint64_t *lanes)
 {
     (void)y, (void)z;
     int *const data = ARG(int *, 0);
@@ -66,7 +66,7 @@ static const uint32_t fill_sites[] = {0}, add_sites[] = {1, 2};
 
 /* ---- the others ---- */
 
-static void wait_cta(void **args, struct cts_context *context)
+static void wait_cta(void **args, struct cts_thread_context *context)
 {
     (void)context;
     int *const flag = ARG(int *, 0);
@@ -74,13 +74,13 @@ static void wait_cta(void **args, struct cts_context *context)
     *ARG(int *, 1) = 1;
 }
 
-static void poke_cta(void **args, struct cts_context *context)
+static void poke_cta(void **args, struct cts_thread_context *context)
 {
     (void)context;
     *ARG(volatile int *, 0) = 42;
 }
 
-static void shared_cta(void **args, struct cts_context *context)
+static void shared_cta(void **args, struct cts_thread_context *context)
 {
     int *const words = (int *)(void *)context->shared_dynamic;
     const int n = ARG(int, 1);
@@ -90,12 +90,12 @@ static void shared_cta(void **args, struct cts_context *context)
     ARG(int *, 0)[context->ctaid[0]] = sum;
 }
 
-static void small_cta(void **args, struct cts_context *context)
+static void small_cta(void **args, struct cts_thread_context *context)
 {
     (void)args, (void)context;
 }
 
-static void struct_cta(void **args, struct cts_context *context)
+static void struct_cta(void **args, struct cts_thread_context *context)
 {
     (void)context;
     const struct five_words *const words = args[1];
@@ -107,7 +107,7 @@ static void struct_cta(void **args, struct cts_context *context)
 static int device_table[16], device_constant[4] = {1, 2, 3, 4}, device_managed = 7;
 static uint64_t device_texture;
 
-static void fetch_cta(void **args, struct cts_context *context)
+static void fetch_cta(void **args, struct cts_thread_context *context)
 {
     (void)context;
     const uint64_t handle = ARG(uint64_t, 1);

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "analyze/access/access.h"
+#include "analyze/access/access-analysis.h"
 #include "random.h"
 #include "record-fixture.h"
 

@@ -12,7 +12,7 @@
 
 #include "count.h"
 #include "arena.h"
-#include "analyze/access/access.h"
+#include "analyze/access/access-analysis.h"
 #include "random.h"
 #include "record-fixture.h"
 

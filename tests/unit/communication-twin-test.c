@@ -16,7 +16,7 @@
 
 #include "arena.h"
 #include "analyze/communication/communication.h"
-#include "analyze/communication/query.h"
+#include "analyze/communication/comm-query.h"
 #include "count.h"
 #include "random.h"
 #include "record-fixture.h"

@@ -19,7 +19,7 @@ enum { CTAS = 37, THREADS = 80, PHASES = 6, FIRST_SITE = 0, LAUNCH = 1 };
 static uint32_t data[CTAS * THREADS * PHASES];
 static uint64_t slot_base;
 
-static void phases_thread(void **args, struct cts_context *c)
+static void phases_thread(void **args, struct cts_thread_context *c)
 {
     (void)args;
     for (uint32_t i = 0; i < PHASES; i++) {

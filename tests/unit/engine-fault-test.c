@@ -25,8 +25,8 @@ static __attribute__((noinline)) void store_at(uint64_t address)
 }
 static volatile int sink;
 
-__attribute__((no_sanitize("undefined"))) static void poke(void **args, const struct cts_context *c,
-                                                           uint32_t thread)
+__attribute__((no_sanitize("undefined"))) static void
+poke(void **args, const struct cts_thread_context *c, uint32_t thread)
 {
     const int what = ARGUMENT(int, 0);
     if (linear_cta(c) != 5 || thread != 37) return;
@@ -39,18 +39,18 @@ __attribute__((no_sanitize("undefined"))) static void poke(void **args, const st
     if (what == 7) *(volatile char *)(c->shared + 16384) = 1; /* behind the window */
 }
 
-static void poke_cta(void **args, struct cts_context *c)
+static void poke_cta(void **args, struct cts_thread_context *c)
 {
     for (uint32_t i = 0; i < c->ntid[0]; i++) poke(args, c, i);
 }
 
-static void poke_thread(void **args, struct cts_context *c)
+static void poke_thread(void **args, struct cts_thread_context *c)
 {
     poke(args, c, linear_tid(c));
 }
 
-static void poke_rows(void **args, struct cts_context *c, uint32_t x0, uint32_t y, uint32_t z,
-                      uint32_t n, uint64_t *lanes)
+static void poke_rows(void **args, struct cts_thread_context *c, uint32_t x0, uint32_t y,
+                      uint32_t z, uint32_t n, uint64_t *lanes)
 {
     (void)y;
     (void)z;
@@ -61,7 +61,7 @@ static void poke_rows(void **args, struct cts_context *c, uint32_t x0, uint32_t 
 }
 
 /* Waits on both sides, so that fibers are suspended when the fault comes. */
-static void poke_fiber(void **args, struct cts_context *c)
+static void poke_fiber(void **args, struct cts_thread_context *c)
 {
     __cts_nvvm_barrier0();
     poke(args, c, linear_tid(c));
@@ -135,7 +135,7 @@ static void faults_name_kernel_cta_and_thread(void **state)
 
 /* ---- Faults that do not come again, stack overflow ---- */
 
-static void once_cta(void **args, struct cts_context *c)
+static void once_cta(void **args, struct cts_thread_context *c)
 {
     int *const armed = ARGUMENT(int *, 0);
     (void)c;
@@ -171,13 +171,13 @@ static int recurse(int depth)
     return depth == 1 << 30 ? 0 : recurse(depth + 1) + local[depth % 512];
 }
 
-static void deep_thread(void **args, struct cts_context *c)
+static void deep_thread(void **args, struct cts_thread_context *c)
 {
     (void)args;
     if (linear_tid(c) == 3) sink = recurse(0);
 }
 
-static void deep_cta(void **args, struct cts_context *c)
+static void deep_cta(void **args, struct cts_thread_context *c)
 {
     (void)args;
     for (uint32_t i = 0; i < c->ntid[0]; i++)
@@ -205,7 +205,7 @@ static void stack_overflow_is_named(void **state)
 
 /* ---- Deadlocks ---- */
 
-static void divergent_thread(void **args, struct cts_context *c)
+static void divergent_thread(void **args, struct cts_thread_context *c)
 {
     const int what = ARGUMENT(int, 0);
     const bool first = c->tid[0] < 10;

@@ -148,12 +148,12 @@ static inline struct cts_launch_result fixture_run(const struct cts_launch_reque
     return result;
 }
 
-static inline uint32_t linear_tid(const struct cts_context *c)
+static inline uint32_t linear_tid(const struct cts_thread_context *c)
 {
     return c->tid[0] + c->ntid[0] * (c->tid[1] + c->ntid[1] * c->tid[2]);
 }
 
-static inline uint32_t linear_cta(const struct cts_context *c)
+static inline uint32_t linear_cta(const struct cts_thread_context *c)
 {
     return c->ctaid[0] + c->nctaid[0] * (c->ctaid[1] + c->nctaid[1] * c->ctaid[2]);
 }

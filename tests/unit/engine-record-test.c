@@ -21,7 +21,7 @@ static struct cts_file_desc desc = {
     .sites = sites, .loops = loops, .site_count = 6, .loop_count = 1, .shared_bytes = 8192};
 static struct cts_loaded_file file = {.desc = &desc, .first_site = FIRST_SITE};
 
-static void log_entry(struct cts_context *c, uint64_t site, const void *address)
+static void log_entry(struct cts_thread_context *c, uint64_t site, const void *address)
 {
     *c->log = slot_base + (site << 48) + ((uint64_t)(uintptr_t)address & 0xFFFFFFFFFFFF);
     c->log += 32;
@@ -87,7 +87,7 @@ static struct cts_launch_result run_recorded(struct cts_launch_request request)
 
 static uint32_t in[1 << 16], out[1 << 16];
 
-static void copy_cta(void **args, struct cts_context *c)
+static void copy_cta(void **args, struct cts_thread_context *c)
 {
     (void)args;
     const uint32_t threads = c->ntid[0] * c->ntid[1] * c->ntid[2];
@@ -97,8 +97,8 @@ static void copy_cta(void **args, struct cts_context *c)
     }
 }
 
-static void copy_rows(void **args, struct cts_context *c, uint32_t x0, uint32_t y, uint32_t z,
-                      uint32_t n, uint64_t *lanes)
+static void copy_rows(void **args, struct cts_thread_context *c, uint32_t x0, uint32_t y,
+                      uint32_t z, uint32_t n, uint64_t *lanes)
 {
     (void)args;
     const uint32_t threads = c->ntid[0] * c->ntid[1] * c->ntid[2];
@@ -175,7 +175,7 @@ static uint32_t trips_of(uint32_t cta, uint32_t thread)
     return 40 + (cta * 31 + thread * 17) % 97;
 }
 
-static void loop_thread(void **args, struct cts_context *c)
+static void loop_thread(void **args, struct cts_thread_context *c)
 {
     const uint32_t barriers = ARGUMENT(uint32_t, 0);
     const uint32_t me = linear_tid(c), cta = linear_cta(c);
@@ -188,7 +188,7 @@ static void loop_thread(void **args, struct cts_context *c)
     }
 }
 
-static void loop_thread_plain(void **args, struct cts_context *c)
+static void loop_thread_plain(void **args, struct cts_thread_context *c)
 {
     const uint32_t barriers = ARGUMENT(uint32_t, 0);
     for (uint32_t i = 0; i < trips_of(linear_cta(c), linear_tid(c)); i++) {
@@ -273,7 +273,7 @@ static void barrier_kernels_give_full_masks(void **state)
 
 static char bytes[2][64 * 64] __attribute__((aligned(16)));
 
-static void range_thread(void **args, struct cts_context *c)
+static void range_thread(void **args, struct cts_thread_context *c)
 {
     (void)args;
     __cts_log_range(c, &slot_base, 3, bytes[0] + c->tid[0] * 64 + 5, 59);
@@ -312,7 +312,7 @@ static void ranges_are_logged_as_wide_and_single_accesses(void **state)
 }
 
 /* A lock that lane 0 holds while its log fills up; the others spin, and log as they do. */
-static void lock_thread(void **args, struct cts_context *c)
+static void lock_thread(void **args, struct cts_thread_context *c)
 {
     _Atomic uint32_t *const lock = ARGUMENT(_Atomic uint32_t *, 0);
     uint32_t *const sum = ARGUMENT(uint32_t *, 1);
@@ -358,7 +358,7 @@ static void a_lock_holder_with_a_full_log_goes_on(void **state)
 
 /* ---- A grid barrier: the records of several CTAs alternate in one stream ---- */
 
-static void grid_thread(void **args, struct cts_context *c)
+static void grid_thread(void **args, struct cts_thread_context *c)
 {
     (void)args;
     for (uint32_t i = 0; i < 5; i++) {

@@ -9,7 +9,7 @@ static const struct cts_loaded_file fixture_file = {.desc = &fixture_desc, .firs
 
 /* ---- Straight kernels ---- */
 
-static void iota_cta(void **args, struct cts_context *c)
+static void iota_cta(void **args, struct cts_thread_context *c)
 {
     uint32_t *const out = ARGUMENT(uint32_t *, 0);
     const uint32_t threads = c->ntid[0] * c->ntid[1] * c->ntid[2];
@@ -17,7 +17,7 @@ static void iota_cta(void **args, struct cts_context *c)
         out[linear_cta(c) * threads + i] += linear_cta(c) * threads + i;
 }
 
-static void iota_thread(void **args, struct cts_context *c)
+static void iota_thread(void **args, struct cts_thread_context *c)
 {
     uint32_t *const out = ARGUMENT(uint32_t *, 0);
     const uint32_t at = linear_cta(c) * c->ntid[0] * c->ntid[1] * c->ntid[2] + linear_tid(c);
@@ -87,7 +87,7 @@ static void several_threads_launch_at_once(void **state)
 
 /* ---- Barriers ---- */
 
-static void rotate_thread(void **args, struct cts_context *c)
+static void rotate_thread(void **args, struct cts_thread_context *c)
 {
     uint32_t *const out = ARGUMENT(uint32_t *, 0);
     const uint32_t rounds = ARGUMENT(uint32_t, 1);
@@ -132,7 +132,7 @@ static void barriers_order_shared_memory(void **state)
     }
 }
 
-static void early_exit_thread(void **args, struct cts_context *c)
+static void early_exit_thread(void **args, struct cts_thread_context *c)
 {
     uint32_t *const out = ARGUMENT(uint32_t *, 0);
     const uint32_t me = c->tid[0];
@@ -173,7 +173,7 @@ static void threads_that_ended_are_not_waited_for(void **state)
 }
 
 /* Warp 0 produces, warps 1 and 2 consume, by named barriers of 96 threads; warp 3 does not care. */
-static void producer_thread(void **args, struct cts_context *c)
+static void producer_thread(void **args, struct cts_thread_context *c)
 {
     uint32_t *const out = ARGUMENT(uint32_t *, 0);
     uint32_t *const buffer = (uint32_t *)c->shared;
@@ -212,7 +212,7 @@ static void named_barriers_join_some_warps(void **state)
 
 /* ---- Collectives ---- */
 
-static void collectives_thread(void **args, struct cts_context *c)
+static void collectives_thread(void **args, struct cts_thread_context *c)
 {
     uint32_t *const out = ARGUMENT(uint32_t *, 0) + linear_tid(c) * 40;
     const uint32_t full = UINT32_MAX, lane = linear_tid(c) % 32;
@@ -313,7 +313,7 @@ static void collectives_of_a_warp(void **state)
 }
 
 /* A partial last warp, and lanes that end: masks with lanes that are not there. */
-static void partial_thread(void **args, struct cts_context *c)
+static void partial_thread(void **args, struct cts_thread_context *c)
 {
     uint32_t *const out = ARGUMENT(uint32_t *, 0);
     const uint32_t me = c->tid[0];
@@ -342,7 +342,7 @@ static void absent_lanes_are_not_waited_for(void **state)
 /* ---- Spinning ---- */
 
 /* The reduction of before Volta: every step relies on lock-step, which __cts_yield() gives. */
-static void volatile_thread(void **args, struct cts_context *c)
+static void volatile_thread(void **args, struct cts_thread_context *c)
 {
     uint32_t *const out = ARGUMENT(uint32_t *, 0);
     volatile uint32_t *const cells = (volatile uint32_t *)c->shared;
@@ -381,7 +381,7 @@ static void yields_keep_lanes_in_step(void **state)
 }
 
 /* CTA i waits for CTA i+1: the last one must get to run while all others spin. */
-static void chain_thread(void **args, struct cts_context *c)
+static void chain_thread(void **args, struct cts_thread_context *c)
 {
     _Atomic uint32_t *const flags = ARGUMENT(_Atomic uint32_t *, 0);
     const uint32_t cta = c->ctaid[0];
@@ -411,7 +411,7 @@ static void ctas_that_are_waited_for_get_to_run(void **state)
     for (int i = 0; i < 60; i++) assert_int_equal(flags[i], 1);
 }
 
-static void forever_thread(void **args, struct cts_context *c)
+static void forever_thread(void **args, struct cts_thread_context *c)
 {
     (void)args;
     for (;;) __cts_yield(c);
@@ -434,7 +434,7 @@ static void endless_spinning_is_a_deadlock(void **state)
 
 /* ---- Grids ---- */
 
-static void grid_thread(void **args, struct cts_context *c)
+static void grid_thread(void **args, struct cts_thread_context *c)
 {
     uint32_t *const cells = ARGUMENT(uint32_t *, 0);
     const uint32_t n = c->nctaid[0] * c->ntid[0], me = c->ctaid[0] * c->ntid[0] + c->tid[0];
@@ -479,7 +479,7 @@ static void grid_barriers_join_all_ctas(void **state)
 
 /* ---- printf and the heap ---- */
 
-static void print_thread(void **args, struct cts_context *c)
+static void print_thread(void **args, struct cts_thread_context *c)
 {
     (void)args;
     struct {
@@ -523,7 +523,7 @@ static void printf_formats_as_in_c(void **state)
     assert_string_equal(text, "[   -42|1099511627776|   3.142|text  |x|0xbeef|0x1234|99] 100% \n");
 }
 
-static void heap_thread(void **args, struct cts_context *c)
+static void heap_thread(void **args, struct cts_thread_context *c)
 {
     uint32_t *const out = ARGUMENT(uint32_t *, 0);
     if (c->ntid[0] > 32) {
@@ -565,7 +565,7 @@ static void device_heap_has_a_limit(void **state)
 
 static int constant_cell, global_cell;
 
-static void spaces_thread(void **args, struct cts_context *c)
+static void spaces_thread(void **args, struct cts_thread_context *c)
 {
     uint32_t *const out = ARGUMENT(uint32_t *, 0) + c->tid[0] * 4;
     volatile int local = 1;
@@ -578,7 +578,7 @@ static void spaces_thread(void **args, struct cts_context *c)
     memset(c->shared_dynamic, 1, c->dynamic_shared_bytes);
 }
 
-static void spaces_cta(void **args, struct cts_context *c)
+static void spaces_cta(void **args, struct cts_thread_context *c)
 {
     for (c->tid[0] = 0; c->tid[0] < c->ntid[0]; c->tid[0]++) spaces_thread(args, c);
 }
@@ -615,7 +615,7 @@ static void address_spaces_are_told_apart(void **state)
 static uint32_t order[400];
 static _Atomic uint32_t order_count;
 
-static void order_cta(void **args, struct cts_context *c)
+static void order_cta(void **args, struct cts_thread_context *c)
 {
     (void)args;
     order[atomic_fetch_add(&order_count, 1)] = linear_cta(c);

@@ -10,9 +10,9 @@
 
 #include <cmocka.h>
 
-#include "analyze/access/access.h"
+#include "analyze/access/access-analysis.h"
 #include "analyze/communication/communication.h"
-#include "analyze/communication/query.h"
+#include "analyze/communication/comm-query.h"
 #include "analyze/partition/mapping.h"
 #include "analyze/partition/partition.h"
 #include "analyze/walk.h"

@@ -9,7 +9,7 @@
 
 #include <pthread.h>
 
-#include "analyze/access/access.h"
+#include "analyze/access/access-analysis.h"
 #include "analyze/access/race.h"
 #include "analyze/access/unrecorded.h"
 #include "analyze/bits.h"
@@ -27,7 +27,7 @@ enum {
     CTS_ACCESS_PIECES_MAX = 1 << 20, /* of a CTA and site, before they are made fewer */
 };
 
-/* ---- rows (rows.c) ---- */
+/* ---- rows (access-rows.c) ---- */
 
 /* What a row is of. */
 struct cts_access_row_name {

@@ -7,7 +7,7 @@
 #ifndef CTS_ACCESS_DIFF_H
 #define CTS_ACCESS_DIFF_H
 
-#include "analyze/access/access.h"
+#include "analyze/access/access-analysis.h"
 
 /* One of the two runs; both must outlive the comparison. */
 struct cts_diff_side {

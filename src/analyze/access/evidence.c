@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "analyze/access/access.h"
+#include "analyze/access/access-analysis.h"
 #include "common/text-table.h"
 
 const char *cts_finding_text(enum cts_finding_kind kind)

@@ -1,7 +1,7 @@
 /* Sums of requests: their fields, by name and by number. */
 #include <string.h>
 
-#include "analyze/access/access.h"
+#include "analyze/access/access-analysis.h"
 
 const char *const cts_access_field_names[CTS_ACCESS_FIELD_COUNT] = {
 #define X(name) #name,

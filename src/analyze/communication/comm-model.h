@@ -125,7 +125,7 @@ struct cts_comm_worker {
     struct cts_comm_site_sum *site_sums;     /* by site */
     struct cts_comm_allocation *place_sums;  /* by allocation; one more: outside of all */
     struct cts_map place_pairs;              /* see place-sums.c */
-    struct cts_comm_device_sum *device_sums; /* see devices.c */
+    struct cts_comm_device_sum *device_sums; /* see comm-devices.c */
     size_t place_hint;
     uint64_t place_pair_key, place_pair_bytes; /* not yet in place_pairs */
     struct cts_map transfer_sizes, in_degrees;
@@ -214,7 +214,7 @@ struct cts_comm_model {
     struct cts_walk *region_walk; /* region-owners.c; NULL: not made yet */
 };
 
-/* cta.c: records of one CTA. */
+/* comm-cta.c: records of one CTA. */
 CTS_MUST_CHECK enum cts_status cts_comm_read_records(struct cts_comm_worker *worker,
                                                      struct cts_comm_state *state,
                                                      const struct cts_walk_run *run);
@@ -249,7 +249,7 @@ void cts_comm_transfers_cut(struct cts_comm_transfers *list, size_t most, uint64
 /* The order of cts_comm.top: whether `a` comes after `b`. */
 bool cts_comm_is_less(const struct cts_comm_transfer *a, const struct cts_comm_transfer *b);
 
-/* launch.c */
+/* comm-launch.c */
 CTS_MUST_CHECK enum cts_status cts_comm_walk_set_up(struct cts_comm_model *model,
                                                     struct cts_error *error);
 /* A whole launch, result->launches[model->launch]. */
@@ -262,7 +262,7 @@ void cts_comm_apply(void *model, unsigned worker_index);
 void cts_comm_apply_winners(void *model, unsigned worker_index);
 void cts_comm_apply_retrace(void *model, unsigned worker_index);
 
-/* host.c: copies, memsets, frees and CPU accesses. */
+/* comm-host.c: copies, memsets, frees and CPU accesses. */
 CTS_MUST_CHECK enum cts_status cts_comm_copy(struct cts_comm_model *model,
                                              const struct cts_copy *copy, struct cts_error *error);
 CTS_MUST_CHECK enum cts_status cts_comm_free(struct cts_comm_model *model,
@@ -281,7 +281,7 @@ CTS_MUST_CHECK enum cts_status cts_comm_follow_source(struct cts_comm_model *mod
                                                       enum cts_status status,
                                                       struct cts_error *error);
 
-/* launch.c, for passes of other kinds: the records of the launch are read by all threads. */
+/* comm-launch.c, for passes of other kinds: the records of the launch are read by all threads. */
 CTS_MUST_CHECK enum cts_status
 cts_comm_read_launch(struct cts_comm_model *model, enum cts_status status, struct cts_error *error);
 enum cts_status cts_comm_first_failure(const struct cts_comm_model *model, struct cts_error *error);
@@ -300,7 +300,7 @@ CTS_MUST_CHECK enum cts_status cts_comm_places_flush(struct cts_comm_worker *wor
 CTS_MUST_CHECK enum cts_status cts_comm_places_conclude(struct cts_comm_model *model,
                                                         struct cts_error *error);
 
-/* devices.c */
+/* comm-devices.c */
 CTS_MUST_CHECK enum cts_status cts_comm_devices_set_up(struct cts_comm_model *model,
                                                        struct cts_error *error);
 size_t cts_comm_device_cells(const struct cts_comm_model *model);
@@ -353,7 +353,7 @@ CTS_MUST_CHECK enum cts_status cts_comm_retrace_finish_cta(struct cts_comm_worke
 
 struct cts_address_filter cts_comm_live_filter(struct cts_comm_worker *worker);
 
-/* host.c, backwards: what a copy, a free or a CPU access does to bytes that are read later. */
+/* comm-host.c, backwards: what a copy, a free or a CPU access does to bytes that are read later. */
 CTS_MUST_CHECK enum cts_status
 cts_comm_untake(struct cts_comm_model *model, const struct cts_step *step, struct cts_error *error);
 
@@ -386,7 +386,7 @@ CTS_MUST_CHECK enum cts_status cts_comm_exchange(struct cts_comm_model *model,
                                                  struct cts_error *error);
 void cts_comm_exchange_release(struct cts_comm_model *model);
 
-/* processes.c: the results of all processes, together. */
+/* comm-processes.c: the results of all processes, together. */
 CTS_MUST_CHECK enum cts_status cts_comm_merge(struct cts_comm_model *model,
                                               struct cts_error *error);
 

@@ -21,7 +21,7 @@ static enum cts_status grow(struct cts_groups *groups, struct cts_error *error)
     groups->slots = slots;
     groups->slot_count = slot_count;
     for (size_t i = 0; i < groups->count; i++) {
-        const struct cts_group *const group = &groups->items[i];
+        const struct cts_byte_group *const group = &groups->items[i];
         size_t slot = slot_of(groups, group->place, group->set, group->third);
         while (slots[slot]) slot = (slot + 1) & (slot_count - 1);
         slots[slot] = (uint32_t)i + 1;
@@ -29,13 +29,14 @@ static enum cts_status grow(struct cts_groups *groups, struct cts_error *error)
     return CTS_OK;
 }
 
-static inline bool is(const struct cts_group *group, uint32_t place, uint32_t set, uint32_t third)
+static inline bool is(const struct cts_byte_group *group, uint32_t place, uint32_t set,
+                      uint32_t third)
 {
     return group->place == place && group->set == set && group->third == third;
 }
 
-struct cts_group *cts_groups_at(struct cts_groups *groups, uint32_t place, uint32_t set,
-                                uint32_t third, struct cts_error *error)
+struct cts_byte_group *cts_groups_at(struct cts_groups *groups, uint32_t place, uint32_t set,
+                                     uint32_t third, struct cts_error *error)
 {
     if (groups->count && is(&groups->items[groups->last], place, set, third))
         return &groups->items[groups->last];
@@ -46,7 +47,7 @@ struct cts_group *cts_groups_at(struct cts_groups *groups, uint32_t place, uint3
     if (!groups->slots[slot]) {
         if (CTS_ARRAY_RESERVE(groups, groups->count + 1, error)) return NULL;
         groups->items[groups->count++] =
-            (struct cts_group){.place = place, .set = set, .third = third};
+            (struct cts_byte_group){.place = place, .set = set, .third = third};
         groups->slots[slot] = (uint32_t)groups->count;
     }
     groups->last = groups->slots[slot] - 1;
@@ -57,7 +58,7 @@ void cts_groups_clear(struct cts_groups *groups)
 {
     if (groups->count * 16 < groups->slot_count) {
         for (size_t i = 0; i < groups->count; i++) { /* slots are emptied when all are found */
-            const struct cts_group *const group = &groups->items[i];
+            const struct cts_byte_group *const group = &groups->items[i];
             size_t slot = slot_of(groups, group->place, group->set, group->third);
             while (groups->slots[slot] != i + 1) slot = (slot + 1) & (groups->slot_count - 1);
             groups->items[i].bytes = slot;

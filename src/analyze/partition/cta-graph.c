@@ -91,7 +91,7 @@ enum cts_status cts_partition_add_edges(struct cts_partition_region *region,
 {
     const struct cts_partition_model *const model = region->model;
     for (size_t i = 0; i < pattern->read_count; i++) {
-        const struct cts_group g = pattern->reads[i];
+        const struct cts_byte_group g = pattern->reads[i];
         const uint32_t begin = pattern->set_begin[g.set], end = pattern->set_begin[g.set + 1];
         if (g.place == CTS_NO_PLACE || end - begin > READERS_MAX) continue;
         const uint32_t writer = vertex_name(model->graph, g.place, region->edge_shift);

@@ -90,7 +90,7 @@ static void evaluate_reads(struct view *v)
     uint64_t *const by_kernel = scalars_of(v) + CTS_SCALAR_COUNT;
     uint64_t *const by_place = by_kernel + v->model->result->kernel_count;
     for (size_t i = 0; i < v->pattern->read_count; i++) {
-        const struct cts_group g = v->pattern->reads[i];
+        const struct cts_byte_group g = v->pattern->reads[i];
         const uint64_t *const mask = mask_of(v, g.set, 0);
         const uint32_t writer = part_of(v, g.place);
         uint64_t remote = 0;
@@ -120,7 +120,7 @@ static bool is_remote(struct view *v, uint32_t set, unsigned which, uint32_t wri
 
 /* Whether another partition than the writer's reads a group's bytes now and had read them before.
  */
-static bool was_shared(struct view *v, const struct cts_group *group)
+static bool was_shared(struct view *v, const struct cts_byte_group *group)
 {
     const struct cts_launch_pattern *const p = v->pattern;
     const uint32_t writer = part_of(v, group->place);
@@ -136,7 +136,7 @@ static void evaluate_refetches(struct view *v)
     const struct cts_launch_pattern *const p = v->pattern;
     uint64_t *const again = scalars_of(v) + CTS_SCALAR_REFETCH;
     for (size_t i = 0; i < p->refetch_count; i++) {
-        const struct cts_group g = p->refetches[i];
+        const struct cts_byte_group g = p->refetches[i];
         uint64_t left[WORDS_MAX];
         if (was_shared(v, &g)) scalars_of(v)[CTS_SCALAR_SHARED] -= g.bytes;
         const uint64_t *const mask = mask_of(v, g.set, 0);
@@ -161,14 +161,14 @@ static void evaluate_homes(struct view *v)
 {
     uint64_t *const scalars = scalars_of(v);
     for (size_t i = 0; i < v->pattern->home_read_count; i++) {
-        const struct cts_group g = v->pattern->home_reads[i];
+        const struct cts_byte_group g = v->pattern->home_reads[i];
         const uint64_t *const mask = mask_of(v, g.set, 0);
         for (unsigned w = 0; w < v->words; w++)
             scalars[CTS_SCALAR_TOUCH_READ] +=
                 (uint64_t)__builtin_popcountll(without(mask[w], w, part_of(v, g.place))) * g.bytes;
     }
     for (size_t i = 0; i < v->pattern->home_write_count; i++) {
-        const struct cts_group g = v->pattern->home_writes[i];
+        const struct cts_byte_group g = v->pattern->home_writes[i];
         const uint64_t *const mask = mask_of(v, g.set, 0);
         uint64_t parts = 0;
         for (unsigned w = 0; w < v->words; w++) {

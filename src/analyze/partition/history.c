@@ -59,7 +59,8 @@ uint32_t cts_history_after(struct cts_partition_region *region, uint32_t history
     } kept[LENGTH_MAX + 1];
     unsigned count = 0;
     const uint32_t now = (uint32_t)region->model->launch;
-    struct cts_group *const known = cts_groups_at(&region->memo, history, set, 0, &region->error);
+    struct cts_byte_group *const known =
+        cts_groups_at(&region->memo, history, set, 0, &region->error);
     if (!known) return UINT32_MAX;
     if (known->bytes) return (uint32_t)known->bytes;
     const size_t known_index = (size_t)(known - region->memo.items);

@@ -68,13 +68,13 @@ void cts_place_sets_release(struct cts_place_sets *sets);
 
 /* ---- groups (byte-groups.c) ---- */
 
-struct cts_group {
+struct cts_byte_group {
     uint32_t place, set, third;
     uint64_t bytes;
 };
 
 struct cts_groups {
-    struct cts_group *items;
+    struct cts_byte_group *items;
     size_t count, capacity;
     uint32_t *slots; /* index + 1 */
     size_t slot_count;
@@ -82,8 +82,8 @@ struct cts_groups {
 };
 
 /* The group of (place, set, third), new ones with 0 bytes; valid until the next call. */
-struct cts_group *cts_groups_at(struct cts_groups *groups, uint32_t place, uint32_t set,
-                                uint32_t third, struct cts_error *error);
+struct cts_byte_group *cts_groups_at(struct cts_groups *groups, uint32_t place, uint32_t set,
+                                     uint32_t third, struct cts_error *error);
 void cts_groups_clear(struct cts_groups *groups);
 void cts_groups_release(struct cts_groups *groups);
 
@@ -108,9 +108,9 @@ struct cts_launch_pattern {
     uint32_t set_count, history_count, distance_count;
     uint32_t *set_begin; /* [set_count + 1] in members */
     uint32_t *members;
-    struct cts_group *reads;     /* by writer, readers, third: kernel << 16 | allocation's place */
-    struct cts_group *refetches; /* by writer, readers, history */
-    struct cts_group *home_reads, *home_writes; /* by home of the page, readers or writers */
+    struct cts_byte_group *reads; /* by writer, readers, third: kernel << 16 | allocation's place */
+    struct cts_byte_group *refetches;                /* by writer, readers, history */
+    struct cts_byte_group *home_reads, *home_writes; /* by home of the page, readers or writers */
     size_t read_count, refetch_count, home_read_count, home_write_count;
     uint32_t *history_begin; /* [history_count + 1] in readings */
     struct cts_pattern_reading *readings;
@@ -308,7 +308,7 @@ cts_partition_own_region(const struct cts_partition_model *model, uint64_t addre
                : NULL;
 }
 
-/* region.c */
+/* partition-region.c */
 CTS_MUST_CHECK enum cts_status cts_region_open(struct cts_partition_region *region,
                                                struct cts_partition_model *model, unsigned index,
                                                struct cts_error *error);
@@ -400,7 +400,7 @@ void cts_partition_graph_release(struct cts_partition_graph *graph);
 /* found.c */
 CTS_MUST_CHECK enum cts_status cts_partition_find_best(struct cts_partition_model *model,
                                                        struct cts_error *error);
-/* steps.c: the walk over all launches, for model->tasks. */
+/* partition-steps.c: the walk over all launches, for model->tasks. */
 CTS_MUST_CHECK enum cts_status cts_partition_walk(struct cts_partition_model *model,
                                                   struct cts_error *error);
 void cts_partition_launch_sums_add(struct cts_partition_launch_sums *sum,

@@ -1,5 +1,5 @@
-/* The partition analysis as a whole: options, the first walk over launches (steps.c), what is made
- * of it, and the result. */
+/* The partition analysis as a whole: options, the first walk over launches (partition-steps.c),
+ * what is made of it, and the result. */
 #include "analyze/partition/partition.h"
 
 #include "analyze/partition/partition-model.h"

@@ -53,7 +53,7 @@ static void add_hash(struct hash *hash, const struct cts_partition_region *regio
                      const struct cts_groups *groups, uint64_t kind)
 {
     for (size_t i = 0; i < groups->count; i++) {
-        const struct cts_group *const group = &groups->items[i];
+        const struct cts_byte_group *const group = &groups->items[i];
         const struct cts_set_key *const key =
             &region->sets.sets.items[region->local_sets[group->set]].key;
         const uint64_t third = kind == 1 ? history_hash(region, group->third) : group->third;
@@ -182,7 +182,7 @@ static enum cts_status take_histories(struct cts_partition_region *region,
     enum cts_status status = add_history(region, &list, 0); /* where the first begins */
     for (size_t i = 0; !status && i < p->refetch_count; i++) {
         const uint32_t history = p->refetches[i].third;
-        struct cts_group *const known =
+        struct cts_byte_group *const known =
             cts_groups_at(&region->memo, history, UINT32_MAX, 1, &region->error);
         if (!known) status = CTS_MEMORY;
         if (!status && !known->bytes) {
@@ -204,7 +204,7 @@ static enum cts_status fill(struct cts_partition_region *region, struct cts_laun
     struct cts_error *const error = &region->error;
     const struct {
         const struct cts_groups *from;
-        struct cts_group **to;
+        struct cts_byte_group **to;
         size_t *count;
     } lists[] = {{&region->group_reads, &p->reads, &p->read_count},
                  {&region->group_refetches, &p->refetches, &p->refetch_count},
@@ -212,8 +212,8 @@ static enum cts_status fill(struct cts_partition_region *region, struct cts_laun
                  {&region->group_home_writes, &p->home_writes, &p->home_write_count}};
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
         *lists[i].count = lists[i].from->count;
-        *lists[i].to =
-            copy_of(lists[i].from->items, lists[i].from->count, sizeof(struct cts_group), p, error);
+        *lists[i].to = copy_of(lists[i].from->items, lists[i].from->count,
+                               sizeof(struct cts_byte_group), p, error);
         if (!*lists[i].to) return CTS_MEMORY;
     }
     const enum cts_status status = take_histories(region, p); /* may number more sets */

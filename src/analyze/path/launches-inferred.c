@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/path/launches.h"
+#include "analyze/path/path-launches.h"
 #include "analyze/path/raw.h"
 
 enum { AT_ONCE_MAX_NS = 10000, AT_ONCE_TIMES = 4 };

@@ -8,10 +8,10 @@
  *     open       regions.c, open.c                    who is who
  *     read       load*.c, scan.c, stretches.c         events become nodes and raw lists
  *     rules      rule.c, then rules/, then offer.c    why something waits
- *     match      messages.c groups.c locks.c threads.c launches.c device.c waits.c
- *     build      build.c                              reads, matches, makes waits
- *     questions  walk-back.c sweep.c blame.c idle.c patterns.c within.c
- *     answers    path.c; whatif*.c on top of it */
+ *     match      message-waits.c groups.c locks.c process-threads.c path-launches.c device-waits.c
+ * waits.c build      build.c                              reads, matches, makes waits questions
+ * walk-back.c sweep.c blame.c idle.c patterns.c within.c answers    path.c; whatif*.c on top of it
+ */
 #include "analyze/path/path.h"
 
 #include <stdlib.h>

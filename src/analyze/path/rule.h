@@ -2,11 +2,11 @@
  * whether it does, and adds what is waited for; from that the machinery makes waits (waits.c).
  *
  *     found by        in            offered to
- *     messages.c      send, receive late_sender, late_receiver, late_partner, late_post, ...
+ *     message-waits.c      send, receive late_sender, late_receiver, late_partner, late_post, ...
  *     groups.c        a collective  mpi_barrier, n_to_n, late_root, early_root, one_sided, ...
  *     locks.c         an epoch      lock
- *     threads.c       fork, join    thread_start, thread_join
- *     device.c        API calls     blame_kernel, blame_sync, the queries, stream_wait,
+ *     process-threads.c       fork, join    thread_start, thread_join
+ *     device-waits.c        API calls     blame_kernel, blame_sync, the queries, stream_wait,
  *                                   null_stream, own_copy
  *     device-turns.c  kernels       full_device, first_launch
  *
@@ -116,7 +116,7 @@ struct cts_path_rule {
     enum cts_status (*first)(const struct cts_path_turn *turn, struct cts_error *error);
     enum cts_status (*copied)(const struct cts_path_copied *copied, struct cts_error *error);
     enum cts_status (*poll)(const struct cts_path_poll *poll, struct cts_error *error);
-    /* Adds the work that holds the next activity of a stream (device.c: hold). */
+    /* Adds the work that holds the next activity of a stream (device-waits.c: hold). */
     enum cts_status (*holds)(struct cts_path_device *device, struct cts_path_stream *stream,
                              struct cts_path_marks *marks, struct cts_error *error);
 };

@@ -49,7 +49,7 @@ bool cts_cupti_open(struct cts_cupti *cupti, char *reason, size_t reason_bytes);
 extern struct cts_cupti cts_cupti;
 extern const struct cts_recorder *cts_inject_recorder;
 
-/* ---- streams and contexts (streams.c) ---- */
+/* ---- streams and contexts (inject-streams.c) ---- */
 
 /* The location of a stream: by the handle that a call names, in the context it is called in, or by
  * the ids that records carry. NULL: it has none (no context yet). Any thread. */

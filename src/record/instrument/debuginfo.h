@@ -10,7 +10,7 @@
 #include <llvm-c/Core.h>
 #include <llvm-c/DebugInfo.h>
 
-#include "record/instrument/memory.h"
+#include "record/instrument/pass-memory.h"
 
 enum { CTS_NO_SOURCE = UINT32_MAX };
 

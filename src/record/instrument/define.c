@@ -114,7 +114,7 @@ static LLVMValueRef all_ones(const struct cts_ir *ir, LLVMTypeRef type, LLVMValu
 static void refuse_zero(struct cts_ir *ir, LLVMValueRef division, LLVMValueRef is_zero)
 {
     LLVMValueRef argument = LLVMBuildZExt(ir->builder, is_zero, ir->i32, "");
-    cts_call(ir, "__cts_dev_check_divisor", ir->nothing, 1, &argument);
+    cts_ir_call(ir, "__cts_dev_check_divisor", ir->nothing, 1, &argument);
     LLVMPositionBuilderBefore(ir->builder, division);
 }
 

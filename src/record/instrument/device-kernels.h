@@ -3,7 +3,7 @@
 #define CTS_INSTRUMENT_DEVICE_KERNELS_H
 
 #include "record/instrument/debuginfo.h"
-#include "record/instrument/options.h"
+#include "record/instrument/plugin-options.h"
 
 struct cts_kernels {
     LLVMValueRef *items; /* in the module's order */

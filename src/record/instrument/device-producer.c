@@ -68,7 +68,7 @@ static LLVMValueRef declare(struct producer *producer, const char *name, LLVMTyp
     *type = LLVMFunctionType(producer->ir.nothing, parameters, count, 0);
     LLVMValueRef function = LLVMAddFunction(producer->ir.module, name, *type);
     LLVMAddAttributeAtIndex(function, LLVMAttributeFunctionIndex,
-                            cts_attribute(&producer->ir, "convergent"));
+                            cts_ir_attribute(&producer->ir, "convergent"));
     return function;
 }
 
@@ -140,7 +140,7 @@ static bool is_kernel(const struct producer *producer, LLVMValueRef function)
 /* A struct that is passed by value would be copied for the call. */
 static bool has_structs(LLVMValueRef function)
 {
-    const unsigned byval = cts_attribute_kind("byval");
+    const unsigned byval = cts_ir_attribute_kind("byval");
     for (unsigned i = 1; i <= LLVMCountParams(function); i++)
         if (LLVMGetEnumAttributeAtIndex(function, i, byval)) return true;
     return false;
@@ -153,9 +153,9 @@ static LLVMValueRef plain_copy(struct producer *producer, LLVMValueRef kernel)
     free(name);
     drop_marks(copy);
     LLVMRemoveEnumAttributeAtIndex(copy, LLVMAttributeFunctionIndex,
-                                   cts_attribute_kind("noinline"));
+                                   cts_ir_attribute_kind("noinline"));
     LLVMAddAttributeAtIndex(copy, LLVMAttributeFunctionIndex,
-                            cts_attribute(&producer->ir, "alwaysinline"));
+                            cts_ir_attribute(&producer->ir, "alwaysinline"));
     return copy;
 }
 
@@ -315,7 +315,7 @@ static bool is_boundary(LLVMValueRef instruction)
     LLVMValueRef callee = cts_called_function(instruction);
     return !callee || !LLVMGetIntrinsicID(callee) ||
            LLVMGetEnumAttributeAtIndex(callee, LLVMAttributeFunctionIndex,
-                                       cts_attribute_kind("convergent"));
+                                       cts_ir_attribute_kind("convergent"));
 }
 
 static void add_to_group(struct producer *producer, struct group *group, LLVMValueRef mark,

@@ -145,7 +145,7 @@ void cts_device_table_add(LLVMModuleRef module, const char *unit)
     put_word(&all, CTS_CUDA_TABLE_VERSION);
     put_word(&all, (uint32_t)(CTS_CUDA_TABLE_HEADER_BYTES + table.texts.size_bytes +
                               table.rows.size_bytes));
-    put_word(&all, cts_file_flags(table.ir->module));
+    put_word(&all, cts_notes_file_flags(table.ir->module));
     put_word(&all, table.text_count);
     for (int i = 0; i < 5; i++) put_word(&all, counts[i]);
     put_word(&all, unit_text);

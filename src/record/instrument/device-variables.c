@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "record/abi.h"
-#include "record/instrument/places.h"
+#include "record/instrument/address-names.h"
 
 void cts_find_managed(LLVMModuleRef module, struct cts_pointer_map *managed)
 {

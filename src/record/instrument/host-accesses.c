@@ -7,8 +7,8 @@
 #include <llvm-c/Target.h>
 
 #include "record/instrument/device-variables.h"
-#include "record/instrument/host.h"
-#include "record/instrument/memory.h"
+#include "record/instrument/host-pass.h"
+#include "record/instrument/pass-memory.h"
 
 enum { STRIP_LIMIT = 64 };
 

@@ -14,8 +14,8 @@
 #include <llvm-c/Target.h>
 
 #include "record/abi.h"
-#include "record/instrument/host.h"
-#include "record/instrument/places.h"
+#include "record/instrument/host-pass.h"
+#include "record/instrument/address-names.h"
 
 struct hint_pass {
     LLVMModuleRef module;

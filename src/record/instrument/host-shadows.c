@@ -6,7 +6,7 @@
  * that are not static in the source become weak here. */
 #include <string.h>
 
-#include "record/instrument/host.h"
+#include "record/instrument/host-pass.h"
 
 /* Mangled names of what is static or in an unnamed namespace or function. */
 static bool is_static_name(const char *name)

@@ -104,12 +104,12 @@ LLVMValueRef cts_declare(struct cts_ir *ir, const char *name, LLVMTypeRef type)
     LLVMValueRef function = LLVMGetNamedFunction(ir->module, name);
     if (function) return function;
     function = LLVMAddFunction(ir->module, name, type);
-    LLVMAddAttributeAtIndex(function, LLVMAttributeFunctionIndex, cts_attribute(ir, "nounwind"));
+    LLVMAddAttributeAtIndex(function, LLVMAttributeFunctionIndex, cts_ir_attribute(ir, "nounwind"));
     return function;
 }
 
-LLVMValueRef cts_call(struct cts_ir *ir, const char *name, LLVMTypeRef result, unsigned count,
-                      LLVMValueRef *arguments)
+LLVMValueRef cts_ir_call(struct cts_ir *ir, const char *name, LLVMTypeRef result, unsigned count,
+                         LLVMValueRef *arguments)
 {
     LLVMTypeRef types[8];
     for (unsigned i = 0; i < count; i++) types[i] = LLVMTypeOf(arguments[i]);
@@ -130,14 +130,14 @@ LLVMValueRef cts_generic(const struct cts_ir *ir, LLVMValueRef pointer)
     return LLVMBuildAddrSpaceCast(ir->builder, pointer, ir->pointer, "");
 }
 
-unsigned cts_attribute_kind(const char *name)
+unsigned cts_ir_attribute_kind(const char *name)
 {
     return LLVMGetEnumAttributeKindForName(name, strlen(name));
 }
 
-LLVMAttributeRef cts_attribute(const struct cts_ir *ir, const char *name)
+LLVMAttributeRef cts_ir_attribute(const struct cts_ir *ir, const char *name)
 {
-    return LLVMCreateEnumAttribute(ir->context, cts_attribute_kind(name), 0);
+    return LLVMCreateEnumAttribute(ir->context, cts_ir_attribute_kind(name), 0);
 }
 
 static void copy_attributes_at(LLVMValueRef from, LLVMValueRef to, unsigned index)

@@ -92,8 +92,8 @@ static inline unsigned cts_address_space(LLVMValueRef pointer)
 LLVMValueRef cts_declare(struct cts_ir *ir, const char *name, LLVMTypeRef type);
 
 /* A call of a declared function with up to 6 arguments, all typed as they come. */
-LLVMValueRef cts_call(struct cts_ir *ir, const char *name, LLVMTypeRef result, unsigned count,
-                      LLVMValueRef *arguments);
+LLVMValueRef cts_ir_call(struct cts_ir *ir, const char *name, LLVMTypeRef result, unsigned count,
+                         LLVMValueRef *arguments);
 
 /* `pointer` + bytes, in the pointer's own address space. */
 LLVMValueRef cts_byte_offset(const struct cts_ir *ir, LLVMValueRef pointer, LLVMValueRef bytes);
@@ -104,8 +104,8 @@ LLVMValueRef cts_generic(const struct cts_ir *ir, LLVMValueRef pointer);
 /* Erases the instruction after replacing its uses by `value` (NULL: it had no result). */
 void cts_ir_replace(LLVMValueRef instruction, LLVMValueRef value);
 
-unsigned cts_attribute_kind(const char *name);
-LLVMAttributeRef cts_attribute(const struct cts_ir *ir, const char *name);
+unsigned cts_ir_attribute_kind(const char *name);
+LLVMAttributeRef cts_ir_attribute(const struct cts_ir *ir, const char *name);
 void cts_copy_attributes(LLVMValueRef from, LLVMValueRef to, unsigned parameter_count);
 
 /* Pointer -> pointer or integer. */

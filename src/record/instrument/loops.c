@@ -15,7 +15,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-#include "record/instrument/memory.h"
+#include "record/instrument/pass-memory.h"
 
 enum { NONE = UINT32_MAX };
 

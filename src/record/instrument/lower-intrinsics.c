@@ -58,7 +58,7 @@ static LLVMValueRef lane_mask(struct cts_ir *ir, const char *which)
 
 static LLVMValueRef dynamic_shared_bytes(struct cts_ir *ir)
 {
-    return cts_call(ir, CTS_DYNAMIC_SHARED_REGISTER, ir->i32, 0, NULL);
+    return cts_ir_call(ir, CTS_DYNAMIC_SHARED_REGISTER, ir->i32, 0, NULL);
 }
 
 static bool is_axis_register(const char *name)
@@ -105,7 +105,7 @@ static LLVMValueRef engine_register(struct cts_ir *ir, const char *name, unsigne
         char full[64];
         snprintf(full, sizeof full, "__cts_nvvm_read_ptx_sreg_%s", name);
         *bits = known[i].bits;
-        return cts_call(ir, full, known[i].bits == 64 ? ir->i64 : ir->i32, 0, NULL);
+        return cts_ir_call(ir, full, known[i].bits == 64 ? ir->i64 : ir->i32, 0, NULL);
     }
     return NULL;
 }
@@ -179,7 +179,7 @@ static LLVMValueRef lower_atomic(const struct cts_ir *ir, LLVMValueRef instructi
 static bool lower_async_copy(struct cts_ir *ir, LLVMValueRef instruction, const char *name)
 {
     if (cts_starts_with(name, "cp.async.commit.group")) {
-        cts_call(ir, CTS_EVENT_ASYNC_COMMIT, ir->nothing, 0, NULL);
+        cts_ir_call(ir, CTS_EVENT_ASYNC_COMMIT, ir->nothing, 0, NULL);
         LLVMInstructionEraseFromParent(instruction);
         return true;
     }
@@ -187,7 +187,7 @@ static bool lower_async_copy(struct cts_ir *ir, LLVMValueRef instruction, const 
         LLVMValueRef groups = cts_starts_with(name, "cp.async.wait.group")
                                   ? LLVMGetOperand(instruction, 0)
                                   : cts_u32(ir, 0);
-        cts_call(ir, CTS_EVENT_ASYNC_WAIT, ir->nothing, 1, &groups);
+        cts_ir_call(ir, CTS_EVENT_ASYNC_WAIT, ir->nothing, 1, &groups);
         LLVMInstructionEraseFromParent(instruction);
         return true;
     }
@@ -304,7 +304,7 @@ bool cts_lower_intrinsic(struct cts_ir *ir, LLVMValueRef instruction, const char
         return true;
     }
     if (strcmp(name, "exit") == 0) {
-        cts_call(ir, "__cts_dev_exit", ir->nothing, 0, NULL);
+        cts_ir_call(ir, "__cts_dev_exit", ir->nothing, 0, NULL);
         LLVMInstructionEraseFromParent(instruction);
         return true;
     }

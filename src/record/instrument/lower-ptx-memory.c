@@ -252,7 +252,7 @@ static bool lower_isspacep(struct ptx *ptx, struct ptx_statement *statement)
     const struct ptx_type u64 = {.kind = 'u', .bits = 64, .lanes = 1};
     LLVMValueRef address = LLVMBuildIntToPtr(
         ir->builder, ptx_read(ptx, &statement->operands[1], u64), ir->pointer, "");
-    LLVMValueRef is = cts_call(ir, name, ir->i32, 1, &address);
+    LLVMValueRef is = cts_ir_call(ir, name, ir->i32, 1, &address);
     is = LLVMBuildTrunc(ir->builder, is, ir->i1, "");
     return ptx_write(ptx, statement, statement->operands[0].reg, is,
                      (struct ptx_type){.kind = 'p', .bits = 1, .lanes = 1});
@@ -294,7 +294,7 @@ static bool lower_shuffle(struct ptx *ptx, struct ptx_statement *statement)
              operands[0].second ? "p" : "");
     LLVMValueRef local = NULL;
     if (operands[0].second) arguments[count++] = local = ptx_local(ptx, ir->i32);
-    LLVMValueRef value = cts_call(ir, name, ir->i32, count, arguments);
+    LLVMValueRef value = cts_ir_call(ir, name, ir->i32, count, arguments);
     if (operands[0].second) {
         LLVMValueRef predicate = LLVMBuildTrunc(
             ir->builder, LLVMBuildLoad2(ir->builder, ir->i32, local, ""), ir->i1, "");
@@ -321,7 +321,7 @@ static bool lower_vote(struct ptx *ptx, struct ptx_statement *statement)
     arguments[count++] = read_predicate_u32(ptx, &statement->operands[1]);
     char name[64];
     snprintf(name, sizeof name, "__cts_nvvm_vote_%s%s", mode, sync ? "_sync" : "");
-    LLVMValueRef value = cts_call(ir, name, ir->i32, count, arguments);
+    LLVMValueRef value = cts_ir_call(ir, name, ir->i32, count, arguments);
     if (strcmp(mode, "ballot") == 0)
         return ptx_write(ptx, statement, statement->operands[0].reg, value, ptx_u32);
     value = LLVMBuildTrunc(ir->builder, value, ir->i1, "");
@@ -330,7 +330,7 @@ static bool lower_vote(struct ptx *ptx, struct ptx_statement *statement)
 
 static bool lower_activemask(struct ptx *ptx, struct ptx_statement *statement)
 {
-    LLVMValueRef value = cts_call(ptx->ir, "__cts_nvvm_activemask", ptx->ir->i32, 0, NULL);
+    LLVMValueRef value = cts_ir_call(ptx->ir, "__cts_nvvm_activemask", ptx->ir->i32, 0, NULL);
     return ptx_write(ptx, statement, statement->operands[0].reg, value, ptx_u32);
 }
 
@@ -348,7 +348,7 @@ static bool lower_match(struct ptx *ptx, struct ptx_statement *statement)
     char name[64];
     snprintf(name, sizeof name, "__cts_nvvm_match_%s_sync_i%u%s", all ? "all" : "any", type.bits,
              all ? "p" : "");
-    LLVMValueRef value = cts_call(ir, name, ir->i32, all ? 3 : 2, arguments);
+    LLVMValueRef value = cts_ir_call(ir, name, ir->i32, all ? 3 : 2, arguments);
     struct ptx_register *const second = statement->operands[0].second;
     if (second) {
         LLVMValueRef predicate = LLVMBuildTrunc(
@@ -374,7 +374,7 @@ static bool lower_redux(struct ptx *ptx, struct ptx_statement *statement)
              is_order && type.kind == 'u' ? "u" : "", operation);
     LLVMValueRef arguments[] = {read_u32(ptx, &statement->operands[1]),
                                 read_u32(ptx, &statement->operands[2])};
-    LLVMValueRef value = cts_call(ptx->ir, name, ptx->ir->i32, 2, arguments);
+    LLVMValueRef value = cts_ir_call(ptx->ir, name, ptx->ir->i32, 2, arguments);
     return ptx_write(ptx, statement, statement->operands[0].reg, value, ptx_u32);
 }
 
@@ -399,7 +399,7 @@ static bool lower_barrier(struct ptx *ptx, struct ptx_statement *statement)
                : count == 1 ? "__cts_nvvm_barrier_sync"
                             : NULL;
     if (!name) return ptx_fail(ptx, "unknown form of a barrier");
-    cts_call(ir, name, ir->nothing, count, arguments);
+    cts_ir_call(ir, name, ir->nothing, count, arguments);
     return true;
 }
 
@@ -420,14 +420,14 @@ static bool lower_fence(struct ptx *ptx, struct ptx_statement *statement)
 static bool lower_nanosleep(struct ptx *ptx, struct ptx_statement *statement)
 {
     LLVMValueRef ns = read_u32(ptx, &statement->operands[0]);
-    cts_call(ptx->ir, "__cts_nvvm_nanosleep", ptx->ir->nothing, 1, &ns);
+    cts_ir_call(ptx->ir, "__cts_nvvm_nanosleep", ptx->ir->nothing, 1, &ns);
     return true;
 }
 
 static bool lower_end(struct ptx *ptx, struct ptx_statement *statement)
 {
     const bool traps = strcmp(statement->parts[0], "trap") == 0;
-    cts_call(ptx->ir, traps ? "__cts_dev_trap" : "__cts_dev_exit", ptx->ir->nothing, 0, NULL);
+    cts_ir_call(ptx->ir, traps ? "__cts_dev_trap" : "__cts_dev_exit", ptx->ir->nothing, 0, NULL);
     return true;
 }
 
@@ -436,14 +436,14 @@ static bool lower_copy(struct ptx *ptx, struct ptx_statement *statement)
 {
     struct cts_ir *const ir = ptx->ir;
     if (ptx_has(statement, "commit_group")) {
-        cts_call(ir, CTS_EVENT_ASYNC_COMMIT, ir->nothing, 0, NULL);
+        cts_ir_call(ir, CTS_EVENT_ASYNC_COMMIT, ir->nothing, 0, NULL);
         return true;
     }
     if (ptx_has(statement, "wait_group") || ptx_has(statement, "wait_all")) {
         LLVMValueRef groups = ptx_has(statement, "wait_group") && statement->operand_count
                                   ? read_u32(ptx, &statement->operands[0])
                                   : cts_u32(ir, 0);
-        cts_call(ir, CTS_EVENT_ASYNC_WAIT, ir->nothing, 1, &groups);
+        cts_ir_call(ir, CTS_EVENT_ASYNC_WAIT, ir->nothing, 1, &groups);
         return true;
     }
     const struct ptx_operand *const operands = statement->operands;

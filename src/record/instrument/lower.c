@@ -202,7 +202,7 @@ static void lower_to_call(struct cts_ir *ir, LLVMValueRef instruction, const cha
 static void lower_trap(struct cts_ir *ir, LLVMValueRef instruction)
 {
     LLVMPositionBuilderBefore(ir->builder, instruction);
-    cts_call(ir, "__cts_dev_trap", ir->nothing, 0, NULL);
+    cts_ir_call(ir, "__cts_dev_trap", ir->nothing, 0, NULL);
     LLVMInstructionEraseFromParent(instruction);
 }
 

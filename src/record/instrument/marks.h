@@ -1,6 +1,6 @@
 /* What the two passes over device code say to each other.
  *
- * The *device pass* (device.c, at the end of the optimisation of NVPTX IR) finds the memory
+ * The *device pass* (device-pass.c, at the end of the optimisation of NVPTX IR) finds the memory
  * accesses, describes each in the module's named metadata and puts a mark at it. A later step reads
  * the marks: the *retarget pass* (CPU device) turns them into lane-buffer stores and log entries in
  * one copy of each function and drops them in another; for an NVIDIA GPU they become calls of the

@@ -47,7 +47,7 @@ bool cts_node_text_is(const struct cts_node *node, unsigned index, const char *t
     return strlen(text) == size_bytes && memcmp(own, text, size_bytes) == 0;
 }
 
-uint32_t cts_file_flags(LLVMModuleRef module)
+uint32_t cts_notes_file_flags(LLVMModuleRef module)
 {
     uint32_t flags = 0;
     struct cts_node_list list = cts_nodes_of(module, "cts.options");

@@ -29,6 +29,6 @@ uint32_t cts_node_u32(const struct cts_node *node, unsigned index);
 bool cts_node_text_is(const struct cts_node *node, unsigned index, const char *text);
 
 /* enum cts_file_flags: what the compile was asked to record. */
-uint32_t cts_file_flags(LLVMModuleRef module);
+uint32_t cts_notes_file_flags(LLVMModuleRef module);
 
 #endif

@@ -6,7 +6,7 @@
 
 #include <llvm-c/Core.h>
 
-#include "record/instrument/memory.h"
+#include "record/instrument/pass-memory.h"
 #include "trace/access.h"
 
 enum cts_origin {

@@ -127,10 +127,10 @@ static enum origin of_argument(struct search *search, LLVMValueRef value)
     const int index = parameter_index(search, value);
     if (index < 0) return UNKNOWN;
     const unsigned place = (unsigned)index + 1;
-    if (!LLVMGetEnumAttributeAtIndex(search->function, place, cts_attribute_kind("byval")))
+    if (!LLVMGetEnumAttributeAtIndex(search->function, place, cts_ir_attribute_kind("byval")))
         return require(search, index, 0);
     LLVMAttributeRef align =
-        LLVMGetEnumAttributeAtIndex(search->function, place, cts_attribute_kind("align"));
+        LLVMGetEnumAttributeAtIndex(search->function, place, cts_ir_attribute_kind("align"));
     return align && LLVMGetEnumAttributeValue(align) >= search->align_bytes ? SHOWN : UNKNOWN;
 }
 
@@ -155,7 +155,7 @@ static enum origin of_load(struct search *search, LLVMValueRef load)
     const int index = parameter_index(search, at);
     if (index < 0 || offset_bytes >= UINT16_MAX || !cts_is_only_read(at, 32) ||
         !LLVMGetEnumAttributeAtIndex(search->function, (unsigned)index + 1,
-                                     cts_attribute_kind("byval")))
+                                     cts_ir_attribute_kind("byval")))
         return UNKNOWN;
     return require(search, index, (uint32_t)offset_bytes + 1);
 }
@@ -223,7 +223,7 @@ static uint64_t align_of_copy(LLVMValueRef call, unsigned operand)
         return 0;
     LLVMValueRef length = LLVMGetOperand(call, LENGTH);
     LLVMAttributeRef align =
-        LLVMGetCallSiteEnumAttribute(call, operand + 1, cts_attribute_kind("align"));
+        LLVMGetCallSiteEnumAttribute(call, operand + 1, cts_ir_attribute_kind("align"));
     if (!align || !LLVMIsAConstantInt(length)) return 0;
     uint64_t align_bytes = LLVMGetEnumAttributeValue(align);
     if (align_bytes > LARGEST_BYTES) align_bytes = LARGEST_BYTES;
@@ -326,7 +326,7 @@ static LLVMValueRef test_function(struct cts_retarget *retarget, const char *nam
     static const char *const attributes[] = {"alwaysinline", "nounwind"};
     for (size_t i = 0; i < 2; i++)
         LLVMAddAttributeAtIndex(function, LLVMAttributeFunctionIndex,
-                                cts_attribute(ir, attributes[i]));
+                                cts_ir_attribute(ir, attributes[i]));
     LLVMBasicBlockRef blocks[3];
     for (int i = 0; i < 3; i++)
         blocks[i] = LLVMAppendBasicBlockInContext(ir->context, function, "");
@@ -338,10 +338,10 @@ static LLVMValueRef test_function(struct cts_retarget *retarget, const char *nam
                     blocks[1], blocks[2]);
     LLVMPositionBuilderAtEnd(ir->builder, blocks[1]);
     LLVMValueRef arguments[] = {LLVMGetParam(function, 0), LLVMGetParam(function, 1)};
-    LLVMValueRef call = cts_call(ir, "__cts_misaligned", ir->nothing, 2, arguments);
-    LLVMAddCallSiteAttribute(call, LLVMAttributeFunctionIndex, cts_attribute(ir, "cold"));
-    LLVMAddCallSiteAttribute(call, LLVMAttributeFunctionIndex, cts_attribute(ir, "noreturn"));
-    LLVMAddCallSiteAttribute(call, LLVMAttributeFunctionIndex, cts_attribute(ir, "nomerge"));
+    LLVMValueRef call = cts_ir_call(ir, "__cts_misaligned", ir->nothing, 2, arguments);
+    LLVMAddCallSiteAttribute(call, LLVMAttributeFunctionIndex, cts_ir_attribute(ir, "cold"));
+    LLVMAddCallSiteAttribute(call, LLVMAttributeFunctionIndex, cts_ir_attribute(ir, "noreturn"));
+    LLVMAddCallSiteAttribute(call, LLVMAttributeFunctionIndex, cts_ir_attribute(ir, "nomerge"));
     LLVMBuildUnreachable(ir->builder);
     LLVMPositionBuilderAtEnd(ir->builder, blocks[2]);
     LLVMBuildRetVoid(ir->builder);

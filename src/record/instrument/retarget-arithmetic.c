@@ -100,7 +100,8 @@ static void leave_to_run_time(const struct cts_ir *ir, LLVMValueRef call)
     const bool inexact =
         LLVMGetIntrinsicID(callee) ? is_inexact_intrinsic(callee) : is_real(LLVMTypeOf(call));
     if (inexact)
-        LLVMAddCallSiteAttribute(call, LLVMAttributeFunctionIndex, cts_attribute(ir, "nobuiltin"));
+        LLVMAddCallSiteAttribute(call, LLVMAttributeFunctionIndex,
+                                 cts_ir_attribute(ir, "nobuiltin"));
 }
 
 /* pow(x, 2), which LLVM would make x * x if it knew the function. */

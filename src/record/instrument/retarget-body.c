@@ -41,19 +41,19 @@ bool cts_is_only_read(LLVMValueRef value, unsigned depth)
 
 static void remove_attribute(LLVMValueRef function, unsigned index, const char *name)
 {
-    LLVMRemoveEnumAttributeAtIndex(function, index, cts_attribute_kind(name));
+    LLVMRemoveEnumAttributeAtIndex(function, index, cts_ir_attribute_kind(name));
 }
 
 static void share_read_only_structs(const struct cts_ir *ir, struct cts_retarget_kernel *kernel,
                                     LLVMValueRef body)
 {
     for (unsigned i = 0; i < kernel->parameter_count; i++) {
-        if (!LLVMGetEnumAttributeAtIndex(body, i + 1, cts_attribute_kind("byval"))) continue;
+        if (!LLVMGetEnumAttributeAtIndex(body, i + 1, cts_ir_attribute_kind("byval"))) continue;
         if (!cts_is_only_read(LLVMGetParam(body, i), 32)) continue;
         remove_attribute(body, i + 1, "byval");
-        LLVMAddAttributeAtIndex(body, i + 1, cts_attribute(ir, "readonly"));
-        LLVMAddAttributeAtIndex(body, i + 1, cts_attribute(ir, "noalias"));
-        LLVMAddAttributeAtIndex(body, i + 1, cts_attribute(ir, "nocapture"));
+        LLVMAddAttributeAtIndex(body, i + 1, cts_ir_attribute(ir, "readonly"));
+        LLVMAddAttributeAtIndex(body, i + 1, cts_ir_attribute(ir, "noalias"));
+        LLVMAddAttributeAtIndex(body, i + 1, cts_ir_attribute(ir, "nocapture"));
     }
 }
 
@@ -83,9 +83,9 @@ static void make_body(struct cts_retarget *retarget, struct cts_retarget_kernel 
         LLVMSetSubprogram(body, subprogram);
         LLVMSetSubprogram(kernel->shell, NULL);
     }
-    LLVMAddAttributeAtIndex(body, LLVMAttributeFunctionIndex, cts_attribute(ir, "alwaysinline"));
+    LLVMAddAttributeAtIndex(body, LLVMAttributeFunctionIndex, cts_ir_attribute(ir, "alwaysinline"));
     LLVMAddAttributeAtIndex(body, kernel->parameter_count + CTS_BODY_LANES + 1,
-                            cts_attribute(ir, "noalias"));
+                            cts_ir_attribute(ir, "noalias"));
     share_read_only_structs(ir, kernel, body);
     kernel->body[CTS_VERSION_PLAIN] = body;
     kernel->facts->function = body;
@@ -115,9 +115,10 @@ static int register_index(const char *name)
     return -1;
 }
 
-_Static_assert(offsetof(struct cts_context, tid) == 0 && offsetof(struct cts_context, ntid) == 12 &&
-                   offsetof(struct cts_context, ctaid) == 24 &&
-                   offsetof(struct cts_context, nctaid) == 36,
+_Static_assert(offsetof(struct cts_thread_context, tid) == 0 &&
+                   offsetof(struct cts_thread_context, ntid) == 12 &&
+                   offsetof(struct cts_thread_context, ctaid) == 24 &&
+                   offsetof(struct cts_thread_context, nctaid) == 36,
                "special registers lie in the context in the order of register_index()");
 
 /* The value of the register that `callee` reads, or NULL when it is none of those. */
@@ -127,7 +128,7 @@ static LLVMValueRef register_value(struct cts_retarget *retarget, LLVMValueRef f
     const struct cts_retarget_kernel *const kernel =
         cts_map_get(&retarget->kernel_of_body, function);
     const char *const name = cts_ir_name(callee);
-    size_t offset_bytes = offsetof(struct cts_context, dynamic_shared_bytes);
+    size_t offset_bytes = offsetof(struct cts_thread_context, dynamic_shared_bytes);
     if (strcmp(name, CTS_DYNAMIC_SHARED_REGISTER) != 0) {
         const int index = register_index(name);
         if (index < 0) return NULL;
@@ -159,7 +160,7 @@ static void yield_before(struct cts_retarget *retarget, LLVMValueRef function,
 {
     LLVMPositionBuilderBefore(retarget->ir.builder, instruction);
     LLVMValueRef context = cts_context_of(retarget, function);
-    cts_call(&retarget->ir, "__cts_yield", retarget->ir.nothing, 1, &context);
+    cts_ir_call(&retarget->ir, "__cts_yield", retarget->ir.nothing, 1, &context);
 }
 
 static void catch_up_before(struct cts_retarget *retarget, LLVMValueRef function,
@@ -167,7 +168,7 @@ static void catch_up_before(struct cts_retarget *retarget, LLVMValueRef function
 {
     LLVMPositionBuilderBefore(retarget->ir.builder, instruction);
     LLVMValueRef arguments[] = {cts_context_of(retarget, function), cts_u32(&retarget->ir, place)};
-    cts_call(&retarget->ir, "__cts_catch_up", retarget->ir.nothing, 2, arguments);
+    cts_ir_call(&retarget->ir, "__cts_catch_up", retarget->ir.nothing, 2, arguments);
 }
 
 /* A volatile access lets the other threads go first: with one switch before each, code written for

@@ -99,7 +99,7 @@ static void load_arguments(struct entry *entry)
     LLVMTypeRef type = LLVMGlobalGetValueType(kernel->shell);
     LLVMTypeRef *const types = cts_ir_allocate(kernel->parameter_count, sizeof *types);
     LLVMGetParamTypes(type, types);
-    const unsigned byval = cts_attribute_kind("byval");
+    const unsigned byval = cts_ir_attribute_kind("byval");
     for (unsigned i = 0; i < kernel->parameter_count; i++) {
         LLVMValueRef index = cts_u32(ir, i);
         LLVMValueRef at = LLVMBuildInBoundsGEP2(ir->builder, ir->pointer, args, &index, 1, "");
@@ -114,21 +114,21 @@ static void load_arguments(struct entry *entry)
             cts_context_member(entry->retarget, context, i * sizeof(uint32_t), ir->i32);
     *body_argument(entry, CTS_BODY_CONTEXT) = context;
     *body_argument(entry, CTS_BODY_SHARED) = cts_context_member(
-        entry->retarget, context, offsetof(struct cts_context, shared), ir->pointer);
+        entry->retarget, context, offsetof(struct cts_thread_context, shared), ir->pointer);
     *body_argument(entry, CTS_BODY_SHARED_DYNAMIC) = cts_context_member(
-        entry->retarget, context, offsetof(struct cts_context, shared_dynamic), ir->pointer);
+        entry->retarget, context, offsetof(struct cts_thread_context, shared_dynamic), ir->pointer);
     *body_argument(entry, CTS_BODY_LANES) = LLVMConstNull(ir->pointer);
     *body_argument(entry, CTS_BODY_LANE) = cts_u64(ir, 0);
 }
 
-static void call_body(struct entry *entry, enum cts_version version)
+static void call_body(struct entry *entry, enum cts_function_version version)
 {
     const struct cts_ir *const ir = &entry->retarget->ir;
     const struct cts_retarget_kernel *const kernel = entry->kernel;
     LLVMValueRef body = kernel->body[version];
     LLVMValueRef call = LLVMBuildCall2(ir->builder, kernel->body_type, body, entry->arguments,
                                        kernel->parameter_count + CTS_BODY_PARAMETERS, "");
-    const unsigned byval = cts_attribute_kind("byval"), align = cts_attribute_kind("align");
+    const unsigned byval = cts_ir_attribute_kind("byval"), align = cts_ir_attribute_kind("align");
     for (unsigned i = 1; i <= kernel->parameter_count; i++) {
         LLVMAttributeRef copy = LLVMGetEnumAttributeAtIndex(body, i, byval);
         LLVMAttributeRef alignment = LLVMGetEnumAttributeAtIndex(body, i, align);
@@ -189,7 +189,7 @@ static LLVMValueRef make_range(struct entry *entry)
                            ir->i32,     ir->i32,     ir->i32, ir->i32};
     entry_open(entry, "range", types, 8);
     LLVMAddAttributeAtIndex(entry->function, LLVMAttributeFunctionIndex,
-                            cts_attribute(ir, "noinline"));
+                            cts_ir_attribute(ir, "noinline"));
     load_arguments(entry);
     struct loop loops[3];
     for (int axis = 2; axis >= 0; axis--) {
@@ -219,9 +219,9 @@ static LLVMValueRef make_caller_of_range(struct entry *entry, LLVMValueRef range
             begin = cts_context_member(entry->retarget, context, axis * sizeof(uint32_t), ir->i32);
             end = LLVMBuildNUWAdd(ir->builder, begin, cts_u32(ir, 1), "");
         } else {
-            end = cts_context_member(entry->retarget, context,
-                                     offsetof(struct cts_context, ntid) + axis * sizeof(uint32_t),
-                                     ir->i32);
+            end = cts_context_member(
+                entry->retarget, context,
+                offsetof(struct cts_thread_context, ntid) + axis * sizeof(uint32_t), ir->i32);
         }
         arguments[2 + 2 * axis] = begin;
         arguments[3 + 2 * axis] = end;
@@ -231,7 +231,8 @@ static LLVMValueRef make_caller_of_range(struct entry *entry, LLVMValueRef range
     return entry->function;
 }
 
-static LLVMValueRef make_once(struct entry *entry, const char *suffix, enum cts_version version)
+static LLVMValueRef make_once(struct entry *entry, const char *suffix,
+                              enum cts_function_version version)
 {
     struct cts_ir *const ir = &entry->retarget->ir;
     LLVMTypeRef types[] = {ir->pointer, ir->pointer};
@@ -251,7 +252,7 @@ static LLVMValueRef make_row(struct entry *entry)
     LLVMTypeRef types[] = {ir->pointer, ir->pointer, ir->i32,    ir->i32,
                            ir->i32,     ir->i32,     ir->pointer};
     entry_open(entry, "row_rec", types, 7);
-    LLVMAddAttributeAtIndex(entry->function, 7, cts_attribute(ir, "noalias"));
+    LLVMAddAttributeAtIndex(entry->function, 7, cts_ir_attribute(ir, "noalias"));
     load_arguments(entry);
     LLVMBasicBlockRef whole = LLVMAppendBasicBlockInContext(ir->context, entry->function, "whole");
     LLVMBasicBlockRef part = LLVMAppendBasicBlockInContext(ir->context, entry->function, "part");

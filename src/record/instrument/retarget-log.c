@@ -53,14 +53,14 @@ static void write_back(struct log *log)
 {
     const struct cts_ir *const ir = &log->retarget->ir;
     LLVMValueRef at = LLVMBuildLoad2(ir->builder, ir->pointer, log->at, "");
-    LLVMBuildStore(ir->builder, at, member(log, offsetof(struct cts_context, log)));
+    LLVMBuildStore(ir->builder, at, member(log, offsetof(struct cts_thread_context, log)));
 }
 
 static void read_again(struct log *log)
 {
     const struct cts_ir *const ir = &log->retarget->ir;
     LLVMValueRef at = LLVMBuildLoad2(ir->builder, ir->pointer,
-                                     member(log, offsetof(struct cts_context, log)), "");
+                                     member(log, offsetof(struct cts_thread_context, log)), "");
     LLVMBuildStore(ir->builder, at, log->at);
 }
 
@@ -127,7 +127,7 @@ static LLVMValueRef new_function(struct cts_ir *ir, const char *name, LLVMTypeRe
     LLVMSetLinkage(function, LLVMInternalLinkage);
     for (; *attributes; attributes++)
         LLVMAddAttributeAtIndex(function, LLVMAttributeFunctionIndex,
-                                cts_attribute(ir, *attributes));
+                                cts_ir_attribute(ir, *attributes));
     LLVMSetCurrentDebugLocation2(ir->builder, NULL);
     LLVMPositionBuilderAtEnd(ir->builder, LLVMAppendBasicBlockInContext(ir->context, function, ""));
     return function;
@@ -144,9 +144,10 @@ static LLVMValueRef full_function(struct cts_retarget *retarget)
                             (const char *const[]){"noinline", "cold", "nounwind", NULL});
     LLVMSetFunctionCallConv(function, PRESERVE_MOST);
     LLVMValueRef context = LLVMGetParam(function, 0);
-    LLVMValueRef at = cts_byte_offset(ir, context, cts_u64(ir, offsetof(struct cts_context, log)));
+    LLVMValueRef at =
+        cts_byte_offset(ir, context, cts_u64(ir, offsetof(struct cts_thread_context, log)));
     LLVMBuildStore(ir->builder, LLVMGetParam(function, 1), at);
-    cts_call(ir, "__cts_log_full", ir->nothing, 1, &context);
+    cts_ir_call(ir, "__cts_log_full", ir->nothing, 1, &context);
     LLVMBuildRet(ir->builder, LLVMBuildLoad2(ir->builder, ir->pointer, at, ""));
     return function;
 }
@@ -165,8 +166,8 @@ static LLVMValueRef check_function(struct cts_retarget *retarget)
     LLVMBasicBlockRef done = LLVMAppendBasicBlockInContext(ir->context, function, "");
     LLVMValueRef context = LLVMGetParam(function, 0), place = LLVMGetParam(function, 1);
     LLVMValueRef at = LLVMBuildLoad2(ir->builder, ir->pointer, place, "");
-    LLVMValueRef end =
-        cts_context_member(retarget, context, offsetof(struct cts_context, log_end), ir->pointer);
+    LLVMValueRef end = cts_context_member(
+        retarget, context, offsetof(struct cts_thread_context, log_end), ir->pointer);
     LLVMBuildCondBr(ir->builder, LLVMBuildICmp(ir->builder, LLVMIntUGE, at, end, ""), is_full,
                     done);
     LLVMPositionBuilderAtEnd(ir->builder, is_full);
@@ -219,7 +220,7 @@ static void log_range(struct log *log, LLVMValueRef mark)
     write_back(log);
     LLVMValueRef arguments[] = {log->context, log->retarget->slot_base, LLVMGetOperand(mark, 0),
                                 cts_generic(ir, LLVMGetOperand(mark, 1)), LLVMGetOperand(mark, 2)};
-    cts_call(ir, "__cts_log_range", ir->nothing, 5, arguments);
+    cts_ir_call(ir, "__cts_log_range", ir->nothing, 5, arguments);
     read_again(log);
 }
 

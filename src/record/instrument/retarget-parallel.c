@@ -41,7 +41,7 @@ static bool is_own_memory(LLVMValueRef value)
     LLVMValueRef function = LLVMGetParamParent(value);
     for (unsigned i = 0; i < LLVMCountParams(function); i++)
         if (LLVMGetParam(function, i) == value)
-            return LLVMGetEnumAttributeAtIndex(function, i + 1, cts_attribute_kind("byval"));
+            return LLVMGetEnumAttributeAtIndex(function, i + 1, cts_ir_attribute_kind("byval"));
     return false;
 }
 

@@ -166,8 +166,8 @@ static LLVMValueRef window(struct rewrite *rewrite, bool is_dynamic)
         return *base = cts_body_parameter(kernel, rewrite->function,
                                           is_dynamic ? CTS_BODY_SHARED_DYNAMIC : CTS_BODY_SHARED);
     LLVMPositionBuilderBefore(retarget->ir.builder, rewrite->entry);
-    const size_t offset_bytes = is_dynamic ? offsetof(struct cts_context, shared_dynamic)
-                                           : offsetof(struct cts_context, shared);
+    const size_t offset_bytes = is_dynamic ? offsetof(struct cts_thread_context, shared_dynamic)
+                                           : offsetof(struct cts_thread_context, shared);
     return *base = cts_context_member(retarget, cts_context_of(retarget, rewrite->function),
                                       offset_bytes, retarget->ir.pointer);
 }

@@ -138,8 +138,8 @@ static void build_dispatcher(struct cts_retarget *retarget, LLVMValueRef dispatc
     LLVMPositionBuilderAtEnd(ir->builder, blocks[0]);
     LLVMValueRef context =
         LLVMBuildLoad2(ir->builder, ir->pointer, retarget->current, "cts.context");
-    LLVMValueRef recording =
-        cts_context_member(retarget, context, offsetof(struct cts_context, recording), ir->i32);
+    LLVMValueRef recording = cts_context_member(
+        retarget, context, offsetof(struct cts_thread_context, recording), ir->i32);
     LLVMValueRef is_recording =
         LLVMBuildICmp(ir->builder, LLVMIntNE, recording, cts_u32(ir, 0), "");
     LLVMBuildCondBr(ir->builder, is_recording, blocks[1], blocks[2]);

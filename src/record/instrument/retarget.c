@@ -53,11 +53,11 @@ static void strip_function(LLVMValueRef function)
     LLVMSetComdat(function, NULL);
     for (size_t i = 0; i < COUNT_OF(function_attributes); i++)
         LLVMRemoveEnumAttributeAtIndex(function, LLVMAttributeFunctionIndex,
-                                       cts_attribute_kind(function_attributes[i]));
+                                       cts_ir_attribute_kind(function_attributes[i]));
     for (unsigned p = 1; p <= LLVMCountParams(function); p++)
         for (size_t i = 0; i < COUNT_OF(parameter_attributes); i++)
             LLVMRemoveEnumAttributeAtIndex(function, p,
-                                           cts_attribute_kind(parameter_attributes[i]));
+                                           cts_ir_attribute_kind(parameter_attributes[i]));
 }
 
 static void strip_call(LLVMValueRef call)
@@ -66,10 +66,11 @@ static void strip_call(LLVMValueRef call)
     if (callee && LLVMGetIntrinsicID(callee)) return;
     for (size_t i = 0; i < COUNT_OF(function_attributes); i++)
         LLVMRemoveCallSiteEnumAttribute(call, LLVMAttributeFunctionIndex,
-                                        cts_attribute_kind(function_attributes[i]));
+                                        cts_ir_attribute_kind(function_attributes[i]));
     for (unsigned p = 1; p <= LLVMGetNumArgOperands(call); p++)
         for (size_t i = 0; i < COUNT_OF(parameter_attributes); i++)
-            LLVMRemoveCallSiteEnumAttribute(call, p, cts_attribute_kind(parameter_attributes[i]));
+            LLVMRemoveCallSiteEnumAttribute(call, p,
+                                            cts_ir_attribute_kind(parameter_attributes[i]));
 }
 
 /* Unless the program is to be debugged, lines are all that is left to want: descriptions of
@@ -302,7 +303,8 @@ static void pin_function(const struct cts_ir *ir, LLVMValueRef function)
 {
     static const char *const pins[] = {"convergent", "nomerge"};
     for (size_t i = 0; i < COUNT_OF(pins); i++)
-        LLVMAddAttributeAtIndex(function, LLVMAttributeFunctionIndex, cts_attribute(ir, pins[i]));
+        LLVMAddAttributeAtIndex(function, LLVMAttributeFunctionIndex,
+                                cts_ir_attribute(ir, pins[i]));
 }
 
 static void pin_indirect_calls(const struct cts_ir *ir, LLVMValueRef function)
@@ -311,8 +313,8 @@ static void pin_indirect_calls(const struct cts_ir *ir, LLVMValueRef function)
     {
         if (!cts_is_call(i) || LLVMIsAFunction(LLVMGetCalledValue(i))) continue;
         if (LLVMIsAInlineAsm(LLVMGetCalledValue(i))) continue;
-        LLVMAddCallSiteAttribute(i, LLVMAttributeFunctionIndex, cts_attribute(ir, "convergent"));
-        LLVMAddCallSiteAttribute(i, LLVMAttributeFunctionIndex, cts_attribute(ir, "nomerge"));
+        LLVMAddCallSiteAttribute(i, LLVMAttributeFunctionIndex, cts_ir_attribute(ir, "convergent"));
+        LLVMAddCallSiteAttribute(i, LLVMAttributeFunctionIndex, cts_ir_attribute(ir, "nomerge"));
     }
 }
 
@@ -402,7 +404,7 @@ int cts_retarget_pass(LLVMModuleRef module)
     const char *const unit = getenv("CTS_TU"), *const separate = getenv("CTS_RDC");
     retarget.unit = unit ? unit : LLVMGetModuleIdentifier(module, &(size_t){0});
     retarget.separate_units = separate && strcmp(separate, "1") == 0;
-    retarget.values = (cts_file_flags(retarget.ir.module) & CTS_FILE_VALUES) != 0;
+    retarget.values = (cts_notes_file_flags(retarget.ir.module) & CTS_FILE_VALUES) != 0;
     drop_debug_variables(module);
     cts_keep_users_lines(module); /* for the text of faults */
     strip_target(&retarget);

@@ -9,7 +9,7 @@
 #include "record/instrument/marks.h"
 
 /* A device function has up to three versions. */
-enum cts_version {
+enum cts_function_version {
     CTS_VERSION_PLAIN, /* no recording */
     CTS_VERSION_LOG,   /* marks append to the log */
     CTS_VERSION_ROW,   /* marks store into the lane buffers; kernels only */

@@ -284,9 +284,9 @@ static LLVMValueRef parameter_table(struct tables *tables, const struct cts_reta
     struct table table = {.row_bytes = sizeof(struct cts_parameter_desc)};
     for (unsigned i = 0; i < kernel->parameter_count; i++) {
         LLVMAttributeRef byval =
-            LLVMGetEnumAttributeAtIndex(kernel->shell, i + 1, cts_attribute_kind("byval"));
+            LLVMGetEnumAttributeAtIndex(kernel->shell, i + 1, cts_ir_attribute_kind("byval"));
         LLVMAttributeRef align =
-            LLVMGetEnumAttributeAtIndex(kernel->shell, i + 1, cts_attribute_kind("align"));
+            LLVMGetEnumAttributeAtIndex(kernel->shell, i + 1, cts_ir_attribute_kind("align"));
         LLVMTypeRef type =
             byval ? LLVMGetTypeAttributeValue(byval) : LLVMTypeOf(LLVMGetParam(kernel->shell, i));
         const uint64_t align_bytes = byval && align ? LLVMGetEnumAttributeValue(align)
@@ -425,7 +425,7 @@ static LLVMValueRef file_row(struct tables *tables)
                                (uint32_t)retarget->shared_bytes,  shared_align_bytes};
     LLVMValueRef members[19] = {
         cts_u32(ir, CTS_ABI_VERSION),
-        cts_u32(ir, cts_file_flags(retarget->ir.module) |
+        cts_u32(ir, cts_notes_file_flags(retarget->ir.module) |
                         (retarget->separate_units ? CTS_FILE_SEPARATE_UNITS : 0)),
         c_text(tables, retarget->unit),
         main_path(tables),
@@ -482,7 +482,7 @@ static void register_at_start(struct tables *tables, LLVMValueRef file)
     LLVMPositionBuilderAtEnd(ir->builder,
                              LLVMAppendBasicBlockInContext(ir->context, constructor, ""));
     if (tables->retarget->separate_units) complete_shared(tables, file);
-    cts_call(ir, "__cts_register_file", ir->nothing, 1, &file);
+    cts_ir_call(ir, "__cts_register_file", ir->nothing, 1, &file);
     LLVMBuildRetVoid(ir->builder);
     LLVMValueRef members[] = {cts_u32(ir, 65535), constructor, LLVMConstNull(ir->pointer)};
     LLVMValueRef entry = LLVMConstStructInContext(ir->context, members, 3, 0);

@@ -69,12 +69,12 @@ void cts_mpi_initialised(void);
 void cts_mpi_finalizing(void);
 void cts_mpi_finalized(struct cts_mpi_call *call);
 
-/* ---- clocks (clocks.c) ---- */
+/* ---- clocks (mpi-clocks.c) ---- */
 
 void cts_clocks_begin(void); /* collective: says which ranks have another clock than rank 0 */
 void cts_clocks_read(void);  /* collective: a reading for each of them */
 
-/* ---- messages (messages.c) ---- */
+/* ---- messages (mpi-messages.c) ---- */
 
 #define OK             (result == MPI_SUCCESS)
 #define B(count, type) ((uint64_t)(count) * cts_type_size(type))

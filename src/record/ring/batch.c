@@ -267,14 +267,14 @@ static inline void keep(struct cts_batch *batch, const uint32_t *words, uint32_t
                          : cts_ring_stride_of(words[4], words[7] >> 17),
         .s1 = cts_ring_stride_of(words[6], words[7] >> 18),
         .warp = (uint16_t)warp,
-        .kind = cts_stream_kind(
+        .kind = cts_stream_record_kind(
             is_barrier ? CTS_SPACE_BARRIER : (enum cts_space)spaces[cts_ring_space_of(words)],
             (enum cts_pattern)cts_ring_pattern_of(words), (uint8_t)cts_ring_row_lanes_of(words)),
     };
     if (words[7] & CTS_RING_HAS_VALUES) {
         const enum cts_space space = cts_stream_space(batch->records[i].kind);
         batch->records[i].kind =
-            (uint16_t)(cts_stream_kind(space, CTS_PATTERN_LIST, 0) | CTS_BATCH_HAS_VALUES);
+            (uint16_t)(cts_stream_record_kind(space, CTS_PATTERN_LIST, 0) | CTS_BATCH_HAS_VALUES);
     }
     batch->offset_count += kept_words;
     const struct cts_batch_chain one = {i, i};

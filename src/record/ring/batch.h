@@ -56,7 +56,8 @@ enum {
     /* with its last slots' rests */
     CTS_BATCH_RECORD_WORDS_MAX =
         CTS_BATCH_VALUED_WORDS + CTS_RING_VALUED_SLOTS_MAX * CTS_RING_SLOT_WORDS,
-    CTS_BATCH_HAS_VALUES = 1 << 15, /* of a record's kind, beside what cts_stream_kind() says */
+    CTS_BATCH_HAS_VALUES =
+        1 << 15, /* of a record's kind, beside what cts_stream_record_kind() says */
 };
 
 struct cts_batch {

@@ -5,7 +5,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
-#include "record/timeline/process.h"
+#include "record/timeline/recorder-process.h"
 
 static bool log_path(const struct cts_log *log, char *path, size_t path_bytes)
 {

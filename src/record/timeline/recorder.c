@@ -1,5 +1,5 @@
 /* The table that recorders call. What is called often (enter, leave, event) writes into the mapped
- * segment of the thread's log and does nothing else; see process.h and log.h. */
+ * segment of the thread's log and does nothing else; see recorder-process.h and log.h. */
 #include "record/timeline/recorder.h"
 
 #include <errno.h>
@@ -8,8 +8,8 @@
 #include <unistd.h>
 
 #include "common/clock.h"
-#include "record/timeline/process.h"
-#include "record/timeline/regions.h"
+#include "record/timeline/recorder-process.h"
+#include "record/timeline/recorder-regions.h"
 
 enum { LOGS_MAX = 1 << 16 };
 

@@ -17,7 +17,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "trace/log/log.h"
+#include "trace/log/log-format.h"
 #include "trace/timeline/timeline.h"
 
 struct cts_log; /* of one location */

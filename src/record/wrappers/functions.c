@@ -16,7 +16,7 @@
 
 #include "common/hash.h"
 #include "record/wrappers/loader.h"
-#include "record/wrappers/regions.h"
+#include "record/wrappers/open-regions.h"
 #include "record/wrappers/symbols.h"
 
 #define CTS_EXPORT __attribute__((visibility("default")))

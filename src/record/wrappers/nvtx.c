@@ -5,11 +5,10 @@
  * The CPU device's own header takes the same functions from ctascope_nvtx_function(). What we need
  * of NVTX's binary interface is declared here, so that no toolkit is needed.
  *
- *   push, pop     a region; domains are independent of each other (regions.h says what happens)
- *   start, end    a region of the thread that starts it, if that thread ends it too. Else it ends
- *                 when its thread next calls NVTX, and the thread that ended it has a mark
- *                 "end of NAME" at the time
- *   marks         a region of no length
+ *   push, pop     a region; domains are independent of each other (open-regions.h says what
+ * happens) start, end    a region of the thread that starts it, if that thread ends it too. Else it
+ * ends when its thread next calls NVTX, and the thread that ended it has a mark "end of NAME" at
+ * the time marks         a region of no length
  *
  * Where a memory recording asks for chosen ranges, they are watched as well (nvtx-filter.h).
  *
@@ -26,7 +25,7 @@
 
 #include "record/wrappers/loader.h"
 #include "record/wrappers/nvtx-filter.h"
-#include "record/wrappers/regions.h"
+#include "record/wrappers/open-regions.h"
 
 #define CTS_EXPORT __attribute__((visibility("default")))
 enum { TEXT_BYTES = 512 };

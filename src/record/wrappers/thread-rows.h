@@ -1,9 +1,9 @@
-/* A recorder's side of threads.h: what libctascope_threads.so sees becomes rows of thread_order.
- * Where that is not preloaded, nothing happens. */
+/* A recorder's side of thread-calls.h: what libctascope_threads.so sees becomes rows of
+ * thread_order. Where that is not preloaded, nothing happens. */
 #ifndef CTS_RECORD_WRAPPERS_THREAD_ROWS_H
 #define CTS_RECORD_WRAPPERS_THREAD_ROWS_H
 
-#include "record/wrappers/threads.h"
+#include "record/wrappers/thread-calls.h"
 #include "trace/catalogue.h"
 
 /* `watcher`: without follows(). The catalogue stays open until stop() has returned. */

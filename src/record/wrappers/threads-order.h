@@ -11,7 +11,7 @@
 #include <pthread.h>
 #include <stdbool.h>
 
-#include "record/wrappers/threads.h"
+#include "record/wrappers/thread-calls.h"
 
 /* An address may be several objects. */
 enum cts_threads_kind {

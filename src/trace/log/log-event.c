@@ -1,7 +1,7 @@
 /* Events as words of a log, and back. */
 #include <string.h>
 
-#include "trace/log/log.h"
+#include "trace/log/log-format.h"
 
 /* What members of the union an event of a kind has. */
 enum shape { REGION, MESSAGE, REQUEST, PLAIN, COLLECTIVE, RMA, THREAD, FLUSH, SWITCH };

@@ -48,7 +48,7 @@ CTS_MUST_CHECK enum cts_status
 cts_collector_open_directory(const char *directory, const struct cts_collector_options *options,
                              struct cts_collector **collector, struct cts_error *error);
 
-/* ---- streams (stream.c) ---- */
+/* ---- streams (collector-stream.c) ---- */
 
 CTS_MUST_CHECK enum cts_status cts_stream_create(struct cts_collector *collector, uint32_t number,
                                                  struct cts_stream **stream,

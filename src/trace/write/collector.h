@@ -77,15 +77,15 @@ struct cts_stream_row {
 void cts_stream_add(struct cts_stream *stream, const struct cts_stream_row *row);
 
 /* The same for many records of a CTA: those of `records` that `order` names, in its order. `kind`
- * is what cts_stream_kind() says. */
+ * is what cts_stream_record_kind() says. */
 struct cts_stream_record {
     uint64_t base;
     uint32_t site, mask;
     int32_t s0, s1;
     uint16_t warp, kind;
 };
-static inline uint16_t cts_stream_kind(enum cts_space space, enum cts_pattern pattern,
-                                       uint8_t row_lanes)
+static inline uint16_t cts_stream_record_kind(enum cts_space space, enum cts_pattern pattern,
+                                              uint8_t row_lanes)
 {
     return (uint16_t)(space | pattern << 3 | row_lanes << 5);
 }

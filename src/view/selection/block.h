@@ -62,7 +62,7 @@ struct block {
     uint8_t *cost, *ideal; /* sectors, or wavefronts of shared memory */
     uint32_t *offsets;
     uint64_t size_bytes;
-    unsigned users; /* of store.c: questions that read it now */
+    unsigned users; /* of selection-store.c: questions that read it now */
 };
 
 /* What a thread needs to build blocks. Zero-initialise. */

@@ -2,7 +2,7 @@
  * the launch that was asked about last they are kept, for each space. Two who ask at once wait for
  * one answer. */
 #include "view/selection/conflict.h"
-#include "view/selection/scan.h"
+#include "view/selection/selection-scan.h"
 
 enum { REMEMBERED_MAX = 1000 };
 

@@ -3,7 +3,7 @@
 #define CTS_SELECTION_CONFLICT_H
 
 #include "view/selection/divide.h"
-#include "view/selection/scan.h"
+#include "view/selection/selection-scan.h"
 
 /* Kinds of conflicts, in the order in which they are listed. */
 enum { CONFLICT_PLAIN, CONFLICT_ATOMIC, CONFLICT_READ, CONFLICT_KINDS };

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "view/selection/conflict.h"
-#include "view/selection/scan.h"
+#include "view/selection/selection-scan.h"
 #include "common/array.h"
 #include "common/parallel.h"
 

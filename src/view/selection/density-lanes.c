@@ -15,7 +15,7 @@
  * foreseen. */
 #include <stdlib.h>
 
-#include "view/selection/density.h"
+#include "view/selection/selection-density.h"
 #include "common/array.h"
 
 enum {

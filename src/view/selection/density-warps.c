@@ -7,7 +7,7 @@
  * warps only the first one is remembered. */
 #include <stdlib.h>
 
-#include "view/selection/density.h"
+#include "view/selection/selection-density.h"
 #include "common/array.h"
 
 enum { WARP_BITS = 64, TABLE_MAX_BITS = 1 << 28 };

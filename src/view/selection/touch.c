@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "view/selection/scan.h"
+#include "view/selection/selection-scan.h"
 #include "common/array.h"
 
 /* What is looked for, and what a thread has found. */

@@ -25,7 +25,7 @@ enum {
     CATCHING_SWEEPS = 1 << 16, /* without a barrier, until all lanes that catch up go on */
 };
 
-CTS_EXPORT __thread struct cts_context *__cts_current;
+CTS_EXPORT __thread struct cts_thread_context *__cts_current;
 
 /* ---- Lanes ---- */
 
@@ -144,7 +144,7 @@ static void run_lanes(void *argument)
     struct cts_cta *const cta = cts_cta_current();
     struct cts_warp *const warp = cta->warp; /* the lanes of one warp */
     void **const args = cta->launch->request->args;
-    void (*const entry)(void **, struct cts_context *) = cta->entry;
+    void (*const entry)(void **, struct cts_thread_context *) = cta->entry;
     cts_fiber_entered();
     for (;;) {
         entry(args, &cta->context);
@@ -181,7 +181,7 @@ _Noreturn void cts_lane_exit(struct cts_cta *cta)
     cts_fiber_leave(to, cta->stack[next]);
 }
 
-CTS_EXPORT void __cts_yield(struct cts_context *context)
+CTS_EXPORT void __cts_yield(struct cts_thread_context *context)
 {
     struct cts_cta *const cta = (struct cts_cta *)context;
     if (!cta->fibers) return;
@@ -190,7 +190,7 @@ CTS_EXPORT void __cts_yield(struct cts_context *context)
     cts_lane_wait(cta);
 }
 
-CTS_EXPORT void __cts_catch_up(struct cts_context *context, uint32_t place)
+CTS_EXPORT void __cts_catch_up(struct cts_thread_context *context, uint32_t place)
 {
     struct cts_cta *const cta = (struct cts_cta *)context;
     if (!cta->fibers) return;
@@ -201,7 +201,7 @@ CTS_EXPORT void __cts_catch_up(struct cts_context *context, uint32_t place)
     cts_lane_wait(cta);
 }
 
-CTS_EXPORT void __cts_log_full(struct cts_context *context)
+CTS_EXPORT void __cts_log_full(struct cts_thread_context *context)
 {
     struct cts_cta *const cta = (struct cts_cta *)context;
     cta->warp->full |= 1u << cta->lane % CTS_WARP_LANES;
@@ -394,7 +394,7 @@ enum cts_cta_outcome cts_cta_run(struct cts_cta *cta)
 
 void cts_cta_fill_context(struct cts_cta *cta, struct cts_grid *launch, char *window)
 {
-    struct cts_context *const context = &cta->context;
+    struct cts_thread_context *const context = &cta->context;
     const struct cts_launch_request *const request = launch->request;
     for (int i = 0; i < 3; i++) {
         context->tid[i] = 0;

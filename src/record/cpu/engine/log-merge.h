@@ -88,7 +88,7 @@ static inline uint32_t lanes_at_slot(const uint16_t *slots, uint32_t slot)
 /* ---- Keys ---- */
 
 /* How many of the outermost loops two sites share. */
-static uint32_t common_loops(const struct cts_slot *a, const struct cts_slot *b)
+static uint32_t common_loops(const struct cts_log_slot *a, const struct cts_log_slot *b)
 {
     const uint32_t limit = a->loop_count < b->loop_count ? a->loop_count : b->loop_count;
     uint32_t n = 0;
@@ -99,7 +99,7 @@ static uint32_t common_loops(const struct cts_slot *a, const struct cts_slot *b)
 /* Moves a key from the entry it stands at to the next entry of the same lane, at `slot`. */
 static void advance_key(struct cts_log_key *key, uint32_t slot)
 {
-    const struct cts_slot *const to = &cts_slots[slot];
+    const struct cts_log_slot *const to = &cts_slots[slot];
     uint32_t level = 0;
     if (key->count == 0) {
         key->words[0] = 0;
@@ -139,7 +139,7 @@ struct cts_log_lanes {
 
 /* ---- Records ---- */
 
-static void add_record(struct cts_log_merge *merge, const struct cts_slot *slot,
+static void add_record(struct cts_log_merge *merge, const struct cts_log_slot *slot,
                        enum cts_space space, const struct cts_log_lanes *access)
 {
     if (!merge->stream) return;
@@ -168,7 +168,7 @@ static const uint64_t *select_values(const uint64_t *values, uint32_t words, uin
 }
 
 /* A record of a site in generic space: one record per space that its lanes are in. */
-static void add_generic(struct cts_log_merge *merge, const struct cts_slot *slot, uint32_t mask,
+static void add_generic(struct cts_log_merge *merge, const struct cts_log_slot *slot, uint32_t mask,
                         uint64_t *addresses, const uint64_t *values)
 {
     uint32_t in[CTS_SPACE_LAST + 1] = {0};
@@ -197,7 +197,7 @@ static void add_generic(struct cts_log_merge *merge, const struct cts_slot *slot
                            select_values(values, slot->value_words, mask, in[space], packed)});
 }
 
-static void add(struct cts_log_merge *merge, const struct cts_slot *slot, uint32_t mask,
+static void add(struct cts_log_merge *merge, const struct cts_log_slot *slot, uint32_t mask,
                 uint64_t *addresses, const uint64_t *values)
 {
     switch (slot->space) {
@@ -221,8 +221,9 @@ static void add(struct cts_log_merge *merge, const struct cts_slot *slot, uint32
 }
 
 /* The value words of the lanes of `mask`, whose entries stand at row[lane], packed for a record. */
-static const uint64_t *gather_values(const struct cts_log_merge *merge, const struct cts_slot *slot,
-                                     uint32_t mask, const uint32_t *row, uint64_t *packed)
+static const uint64_t *gather_values(const struct cts_log_merge *merge,
+                                     const struct cts_log_slot *slot, uint32_t mask,
+                                     const uint32_t *row, uint64_t *packed)
 {
     uint64_t *to = packed;
     for (uint32_t left = mask; left; left &= left - 1) {
@@ -233,8 +234,8 @@ static const uint64_t *gather_values(const struct cts_log_merge *merge, const st
     return packed;
 }
 
-static void add_with_values(struct cts_log_merge *merge, const struct cts_slot *slot, uint32_t mask,
-                            uint64_t *addresses, const uint32_t *row)
+static void add_with_values(struct cts_log_merge *merge, const struct cts_log_slot *slot,
+                            uint32_t mask, uint64_t *addresses, const uint32_t *row)
 {
     uint64_t packed[LANES * CTS_LOG_VALUE_WORDS_MAX];
     add(merge, slot, mask, addresses, gather_values(merge, slot, mask, row, packed));
@@ -242,7 +243,7 @@ static void add_with_values(struct cts_log_merge *merge, const struct cts_slot *
 
 /* ---- Lock-step ---- */
 
-static void add_row(struct cts_log_merge *merge, const struct cts_slot *slot, uint32_t mask,
+static void add_row(struct cts_log_merge *merge, const struct cts_log_slot *slot, uint32_t mask,
                     uint32_t row)
 {
     const uint64_t *const entries = merge->log + (size_t)row * LANES;
@@ -283,7 +284,7 @@ static uint32_t merge_in_step(struct cts_log_merge *merge, uint32_t *left)
             const uint64_t *const entries = merge->log + (size_t)row * LANES;
             *left = mask;
             if (!same_slot(entries, entries[lead], mask)) return row;
-            const struct cts_slot *const slot = &cts_slots[entries[lead] >> CTS_SLOT_SHIFT];
+            const struct cts_log_slot *const slot = &cts_slots[entries[lead] >> CTS_SLOT_SHIFT];
             if (slot->valid)
                 add_row(merge, slot, mask, row);
             else
@@ -416,7 +417,7 @@ static void regroup(struct groups *groups, const struct cts_log_key *key, uint32
 static uint32_t add_group(struct cts_log_merge *merge, const struct group *group,
                           struct heads *heads)
 {
-    const struct cts_slot *const slot = &cts_slots[group->key.slot];
+    const struct cts_log_slot *const slot = &cts_slots[group->key.slot];
     const uint32_t step = 1u + slot->value_words;
     uint64_t addresses[LANES];
     for (uint32_t lane = 0; lane < LANES; lane++)

@@ -156,7 +156,7 @@ static void cts_grid_set_fault(struct cts_grid *launch, const struct cts_fault *
 static void run_part(struct cts_worker *worker, struct cts_grid *launch)
 {
     struct cts_worker *const outer = cts_worker_current;
-    struct cts_context *const outer_context = __cts_current;
+    struct cts_thread_context *const outer_context = __cts_current;
     cts_faults_attach_thread();
     cts_fiber_home(&worker->home);
     cts_worker_current = worker;

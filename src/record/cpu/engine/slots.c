@@ -7,7 +7,7 @@
 #include "record/cpu/engine.h"
 #include "trace/access.h"
 
-struct cts_slot cts_slots[CTS_SLOT_LIMIT + 1];
+struct cts_log_slot cts_slots[CTS_SLOT_LIMIT + 1];
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static uint32_t slot_count;
@@ -58,8 +58,8 @@ static uint32_t *first_site_of_loops(const struct cts_file_desc *file)
     return first;
 }
 
-static void fill_loops(struct cts_slot *slot, const struct cts_file_desc *file, uint32_t innermost,
-                       const uint32_t *first_sites, uint32_t first_slot)
+static void fill_loops(struct cts_log_slot *slot, const struct cts_file_desc *file,
+                       uint32_t innermost, const uint32_t *first_sites, uint32_t first_slot)
 {
     uint32_t depth = 0;
     for (uint32_t loop = innermost; loop < file->loop_count && depth <= file->loop_count;
@@ -90,7 +90,7 @@ uint32_t cts_engine_add_sites(const struct cts_file_desc *file, uint32_t first_s
         slot_count += file->site_count;
         for (uint32_t i = 0; i < file->site_count; i++) {
             const struct cts_site_desc *const site = &file->sites[i];
-            struct cts_slot *const slot = &cts_slots[first + i];
+            struct cts_log_slot *const slot = &cts_slots[first + i];
             slot->site = first_site + i;
             slot->space = site->space;
             if (file->flags & CTS_FILE_VALUES)

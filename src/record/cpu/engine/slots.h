@@ -10,7 +10,7 @@
 
 enum { CTS_SLOT_LOOPS_MAX = 8 }; /* loops nested deeper count as part of the eighth */
 
-struct cts_slot {
+struct cts_log_slot {
     uint32_t site;       /* catalogue id */
     uint8_t space;       /* enum cts_space */
     uint8_t value_words; /* that follow an entry in the log and go into its record */
@@ -28,7 +28,7 @@ static inline uint32_t cts_slot_value_words(uint32_t width_bytes)
     return words < CTS_LOG_VALUE_WORDS_MAX ? words : CTS_LOG_VALUE_WORDS_MAX;
 }
 
-extern struct cts_slot cts_slots[CTS_SLOT_LIMIT + 1];
+extern struct cts_log_slot cts_slots[CTS_SLOT_LIMIT + 1];
 
 /* Whether an address lies in a __constant__ variable of a file that was added. */
 bool cts_slots_is_constant(uint64_t address);

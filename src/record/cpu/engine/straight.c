@@ -89,7 +89,7 @@ static void record_warp(struct cts_worker *worker, const struct cts_grid *launch
                         bool records)
 {
     const struct cts_launch_request *const request = launch->request;
-    struct cts_context *const context = &worker->straight_cta->context;
+    struct cts_thread_context *const context = &worker->straight_cta->context;
     const uint32_t first = warp * CTS_WARP_LANES;
     uint32_t left = launch->thread_count - first;
     if (left > CTS_WARP_LANES) left = CTS_WARP_LANES;
@@ -140,7 +140,7 @@ struct chunk {
     uint64_t first, count;
 };
 
-static void next_position(struct cts_context *context)
+static void next_position(struct cts_thread_context *context)
 {
     if (++context->ctaid[0] < context->nctaid[0]) return;
     context->ctaid[0] = 0;

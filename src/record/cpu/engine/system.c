@@ -201,7 +201,7 @@ CTS_EXPORT void __cts_dev___assertfail(const char *message, const char *file, ui
 
 /* ---- The log ---- */
 
-static void log_access(struct cts_context *context, uint64_t slot, const char *address,
+static void log_access(struct cts_thread_context *context, uint64_t slot, const char *address,
                        uint32_t width_bytes)
 {
     const uint64_t mask = ((uint64_t)1 << CTS_SLOT_SHIFT) - 1;
@@ -224,7 +224,7 @@ static uint64_t range_slot(uint64_t base, uint64_t site)
     return (slot < CTS_SLOT_LIMIT ? slot : CTS_SLOT_LIMIT) << CTS_SLOT_SHIFT;
 }
 
-CTS_EXPORT void __cts_log_range(struct cts_context *context, const uint64_t *slot_base,
+CTS_EXPORT void __cts_log_range(struct cts_thread_context *context, const uint64_t *slot_base,
                                 uint32_t wide, const void *address, uint64_t size_bytes)
 {
     const uint64_t wide_slot = range_slot(*slot_base, wide);

@@ -6,7 +6,7 @@
  *     cta.c         CTAs whose threads are fibers: the scheduler
  *     barrier-state.c, collective-state.c    who waits for whom within a CTA or a warp
  *     barrier.c, collective.c, system.c, print.c    what device code calls
- *     grid.c        which CTAs of a launch are next
+ *     grid-share.c        which CTAs of a launch are next
  *     fault.c       signals, and how a launch that went wrong is described
  *
  * A *worker* is an execution context: stacks, buffers, streams of records. One thread uses it at a
@@ -90,7 +90,7 @@ struct cts_grid {
     uint64_t records, accesses, dropped_accesses;
 };
 
-/* grid.c. The next run of CTAs: first .. first + result - 1; 0 when none is left. */
+/* grid-share.c. The next run of CTAs: first .. first + result - 1; 0 when none is left. */
 uint64_t cts_grid_take(struct cts_grid *launch, uint64_t most, uint64_t *first);
 void cts_grid_cta_position(const struct cts_grid *launch, uint64_t cta, uint32_t position[3]);
 
@@ -182,11 +182,11 @@ enum cts_wait_kind {
 };
 
 struct cts_cta {
-    struct cts_context context; /* first: __cts_current points to it */
+    struct cts_thread_context context; /* first: __cts_current points to it */
     struct cts_worker *worker;
     struct cts_grid *launch;
     struct cts_cta *next; /* in a list */
-    void (*entry)(void **args, struct cts_context *context);
+    void (*entry)(void **args, struct cts_thread_context *context);
     uint64_t index; /* x + y*nx + z*nx*ny */
     bool fibers, logs;
     bool records;          /* what it logs; else it is dropped */
@@ -215,7 +215,7 @@ struct cts_cta {
 };
 
 /* The library is loaded with the program: no call is needed to find the thread's own variables. */
-extern __thread struct cts_context *__cts_current __attribute__((tls_model("initial-exec")));
+extern __thread struct cts_thread_context *__cts_current __attribute__((tls_model("initial-exec")));
 
 static inline struct cts_cta *cts_cta_current(void)
 {

@@ -1,7 +1,7 @@
 /* The arrays that the program has made. */
 #include <pthread.h>
 
-#include "array.h"
+#include "array-table.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct cudaArray *arrays;

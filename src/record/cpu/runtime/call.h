@@ -32,7 +32,8 @@ extern __thread const char *cts_call_api;
 
 /* process.c: starts the runtime if this is the first call, then begins it. */
 void cts_call_open(struct cts_call *call, const char *function, _Atomic uint32_t *region);
-/* timeline.c. `start_ns`: when the call began, if that was before the recorder was there; else 0.
+/* cpu-timeline.c. `start_ns`: when the call began, if that was before the recorder was there; else
+ * 0.
  */
 void cts_call_begin(struct cts_call *call, const char *function, _Atomic uint32_t *region,
                     uint64_t start_ns);

@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "graph.h"
+#include "graph-nodes.h"
 #include "stream.h"
 #include "work.h"
 

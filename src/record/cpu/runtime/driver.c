@@ -12,7 +12,7 @@
 CUresult cuCtxCreate_v4(CUcontext *pctx, const void *parameters, unsigned int flags, CUdevice dev);
 #pragma GCC visibility pop
 
-#include "copy.h"
+#include "copy-api.h"
 #include "range.h"
 
 enum { CONTEXT_STACK_MAX = 32 };

@@ -1,5 +1,5 @@
 /* The nodes of a graph: works and what each depends on. */
-#include "graph.h"
+#include "graph-nodes.h"
 
 #include <stdlib.h>
 

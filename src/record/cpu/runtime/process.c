@@ -21,7 +21,7 @@
 #include "record/cpu/engine.h"
 #include "registry.h"
 #include "stream.h"
-#include "timeline.h"
+#include "cpu-timeline.h"
 #include "trace/failures.h"
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;

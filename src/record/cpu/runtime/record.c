@@ -25,7 +25,7 @@
 #include "trace/failures.h"
 #include "trace/write/collector.h"
 #include "stream.h"
-#include "timeline.h"
+#include "cpu-timeline.h"
 #include "work.h"
 
 static struct cts_collector *collector;

@@ -24,7 +24,7 @@ struct cts_trace {
     uint64_t start_ns, end_ns; /* once it has run: by the catalogue's clock */
     uint32_t id;               /* of the launch or copy */
     uint32_t ordinal;          /* of a launch in its stream */
-    /* for the timeline (timeline.h) */
+    /* for the timeline (cpu-timeline.h) */
     struct cts_log *log;        /* of the stream; NULL: off */
     struct cts_log *source_log; /* of a copy between devices: some stream of the one it reads */
     uint64_t correlation;

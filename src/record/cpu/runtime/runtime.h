@@ -75,7 +75,7 @@ extern __thread bool cts_in_callback;
 /* One line on stderr, "ctascope: ..."; a single write, so that lines of threads do not mix. */
 void cts_say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* ---- errors (error.c) ---- */
+/* ---- errors (runtime-error.c) ---- */
 
 /* Keeps a failure as the thread's last error; returns it. Entry points end with it. */
 cudaError_t cts_return(cudaError_t error);

@@ -22,7 +22,7 @@
 #include <time.h>
 
 #include "range.h"
-#include "timeline.h"
+#include "cpu-timeline.h"
 
 struct cts_op {
     struct cts_op *next;

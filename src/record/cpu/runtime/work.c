@@ -9,7 +9,7 @@
 
 #include "record.h"
 #include "stream.h"
-#include "timeline.h"
+#include "cpu-timeline.h"
 
 /* ---- marks ---- */
 

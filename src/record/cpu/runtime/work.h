@@ -82,7 +82,8 @@ bool cts_work_clone(const struct cts_work *work, struct cts_work *copy);
  * parameters gives an empty block. */
 void **cts_work_copy_args(const struct cts_kernel_desc *kernel, void *const *args);
 
-/* A launch, checked as cudaLaunchKernel checks it (launch.c); the work owns copies of the values.
+/* A launch, checked as cudaLaunchKernel checks it (launch-api.c); the work owns copies of the
+ * values.
  */
 struct cts_launch_shape {
     const void *function;

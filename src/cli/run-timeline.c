@@ -1,0 +1,125 @@
+#include "cli/run-timeline.h"
+
+#include <limits.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "cli/open-recording.h"
+#include "common/array.h"
+#include "common/parallel.h"
+#include "trace/run-lock.h"
+#include "trace/seal.h"
+
+static bool is_directory(const char *path)
+{
+    struct stat status;
+    return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
+}
+
+/* A run says which files its timeline has; a run.db that cannot say so is a gap itself. */
+static void compare_with_seal(const char *run_path, struct cts_timeline *timeline)
+{
+    struct cts_catalogue seal;
+    struct cts_error error;
+    if (cts_catalogue_read_seal(run_path, &seal, &error)) {
+        cts_gaps_add(&timeline->gaps, "the list of its files cannot be read: %s", error.text);
+        return;
+    }
+    cts_seal_check_files(run_path, &seal, CTS_SEAL_TIMELINE, &timeline->gaps);
+    cts_catalogue_release(&seal);
+}
+
+enum cts_status cts_cli_open_timeline(const char *path, struct cts_timeline *timeline,
+                                      struct cts_error *error)
+{
+    if (is_directory(path) && cts_timeline_has_logs(path)) {
+        struct cts_assembly assembly;
+        if (cts_run_is_held(path))
+            return cts_fail(error, CTS_USAGE, "'%s' is still being recorded", path);
+        const struct cts_assembly_options options = {0};
+        const enum cts_status status = cts_timeline_assemble(path, &options, &assembly, error);
+        if (status) return status;
+    }
+    const enum cts_status status = cts_timeline_open(path, timeline, error);
+    if (status) return status;
+    if (is_directory(path)) compare_with_seal(path, timeline);
+    cts_cli_tell_gaps(NULL, path, &timeline->gaps);
+    return CTS_OK;
+}
+
+bool cts_cli_is_archive(const char *path)
+{
+    const size_t length = strlen(path);
+    return length > 5 && strcmp(path + length - 5, ".otf2") == 0;
+}
+
+bool cts_cli_has_timeline(const char *path)
+{
+    char anchor[PATH_MAX];
+    if (!is_directory(path)) return false;
+    const int length = snprintf(anchor, sizeof anchor, "%s/timeline/traces.otf2", path);
+    return (length > 0 && (size_t)length < sizeof anchor && access(anchor, F_OK) == 0) ||
+           cts_timeline_has_logs(path);
+}
+
+/* ---- counts ---- */
+
+struct counting {
+    const struct cts_timeline *timeline;
+    struct cts_timeline_counts *parts; /* per thread */
+};
+
+static bool count_event(void *state, uint32_t location, const struct cts_timeline_event *event,
+                        const struct cts_event_attributes *attributes)
+{
+    struct cts_timeline_counts *const part = state;
+    (void)location, (void)attributes;
+    part->kinds[event->kind]++;
+    part->events++;
+    if (event->time_ns < part->first_ns) part->first_ns = event->time_ns;
+    if (event->time_ns > part->last_ns) part->last_ns = event->time_ns;
+    return true;
+}
+
+static enum cts_status count_location(void *state, unsigned thread, size_t location,
+                                      struct cts_error *error)
+{
+    struct counting *const counting = state;
+    struct cts_timeline_counts *const part = &counting->parts[thread];
+    const enum cts_status status =
+        cts_timeline_read(counting->timeline, (uint32_t)location, count_event, part, error);
+    if (!status || status == CTS_MEMORY || status == CTS_IO) return status;
+    if (!part->damaged_locations++) part->first_damage = *error;
+    return CTS_OK;
+}
+
+enum cts_status cts_cli_count_timeline(const struct cts_timeline *timeline,
+                                       struct cts_timeline_counts *counts, struct cts_error *error)
+{
+    const unsigned threads = cts_thread_count(0);
+    *counts = (struct cts_timeline_counts){.first_ns = UINT64_MAX};
+    struct counting counting = {.timeline = timeline,
+                                .parts = cts_array_zeroed(threads, sizeof *counting.parts, error)};
+    if (!counting.parts) return CTS_MEMORY;
+    for (unsigned i = 0; i < threads; i++) counting.parts[i].first_ns = UINT64_MAX;
+    const enum cts_status status =
+        cts_for_each(timeline->location_count, threads, count_location, &counting, error);
+    for (unsigned i = 0; i < threads; i++) {
+        const struct cts_timeline_counts *const part = &counting.parts[i];
+        for (int kind = 0; kind < CTS_EVENT_KIND_COUNT; kind++)
+            counts->kinds[kind] += part->kinds[kind];
+        counts->events += part->events;
+        if (part->first_ns < counts->first_ns) counts->first_ns = part->first_ns;
+        if (part->last_ns > counts->last_ns) counts->last_ns = part->last_ns;
+        if (part->damaged_locations && !counts->damaged_locations)
+            counts->first_damage = part->first_damage;
+        counts->damaged_locations += part->damaged_locations;
+    }
+    if (!counts->events) counts->first_ns = 0;
+    free(counting.parts);
+    return status;
+}

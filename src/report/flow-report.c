@@ -1,0 +1,516 @@
+#include "report/flow-report.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "common/array.h"
+#include "common/text-table.h"
+#include "report/gaps-report.h"
+
+enum { NODE_BYTES = 40, PLACE_BYTES = 300, ADVICE_BYTES = 300 };
+
+/* ---- names ---- */
+
+static const struct cts_flow_node *node_at(const struct cts_flow_report *r, uint32_t node)
+{
+    return &r->flow->order.nodes[node];
+}
+
+/* "launch 4", "copy 2", "free 1", "CPU store" */
+static void name_node(const struct cts_flow_report *r, uint32_t node, char *text, size_t bytes)
+{
+    const struct cts_catalogue *const c = r->flow->catalogue;
+    const struct cts_flow_node *const n = node_at(r, node);
+    switch ((enum cts_flow_node_kind)n->kind) {
+    case CTS_FLOW_LAUNCH:
+        snprintf(text, bytes, "launch %u", c->launches[n->index].launch);
+        return;
+    case CTS_FLOW_COPY:
+        snprintf(text, bytes, "copy %u", c->copies[n->index].copy);
+        return;
+    case CTS_FLOW_MEMSET:
+        snprintf(text, bytes, "memset %u", c->copies[n->index].copy);
+        return;
+    case CTS_FLOW_HOST_LOAD:
+    case CTS_FLOW_HOST_STORE:
+        snprintf(text, bytes, "CPU %s, op %" PRIu64,
+                 n->kind == CTS_FLOW_HOST_LOAD ? "load" : "store", c->host_accesses[n->index].op);
+        return;
+    case CTS_FLOW_ALLOCATION:
+        snprintf(text, bytes, "allocation %u", c->allocations[n->index].allocation);
+        return;
+    case CTS_FLOW_FREE:
+        break;
+    }
+    snprintf(text, bytes, "free of allocation %u", c->allocations[n->index].allocation);
+}
+
+static const char *node_cell(const struct cts_flow_report *r, uint32_t node,
+                             struct cts_sheet_row *cells)
+{
+    if (node == CTS_NONE) return NULL;
+    char *const text = cts_sheet_room(cells, NODE_BYTES);
+    name_node(r, node, text, NODE_BYTES);
+    return text;
+}
+
+/* The kernel, or what kind of copy. */
+static const char *subject(const struct cts_flow_report *r, uint32_t node)
+{
+    const struct cts_catalogue *const c = r->flow->catalogue;
+    if (node == CTS_NONE) return NULL;
+    const struct cts_flow_node *const n = node_at(r, node);
+    if (n->kind == CTS_FLOW_LAUNCH)
+        return cts_catalogue_kernel_name(c, c->launches[n->index].kernel);
+    return n->kind == CTS_FLOW_COPY || n->kind == CTS_FLOW_MEMSET ? c->copies[n->index].kind : NULL;
+}
+
+static uint64_t stream_cell(const struct cts_flow_report *r, uint32_t node)
+{
+    if (node == CTS_NONE || node_at(r, node)->stream == CTS_NONE) return UINT64_MAX;
+    return node_at(r, node)->stream;
+}
+
+static const struct cts_allocation *allocation_at(const struct cts_flow_report *r,
+                                                  uint32_t allocation)
+{
+    return allocation == CTS_NONE ? NULL : &r->flow->catalogue->allocations[allocation];
+}
+
+static const char *source_cell(const struct cts_allocation *row, struct cts_sheet_row *cells)
+{
+    if (!row || !row->path) return NULL;
+    const char *const slash = strrchr(row->path, '/');
+    return cts_sheet_text(cells, PLACE_BYTES, "%.250s:%u", slash ? slash + 1 : row->path,
+                          row->line);
+}
+
+static const char *address_cell(uint64_t address, struct cts_sheet_row *cells)
+{
+    return address ? cts_sheet_text(cells, 20, "0x%" PRIx64, address) : NULL;
+}
+
+/* ---- edges ---- */
+
+#define EDGE_COLUMNS(COLUMN)                                                                       \
+    COLUMN(from, "from", TEXT, node_cell(r, e->from, cells))                                       \
+    COLUMN(from_name, "kernel", KERNEL, subject(r, e->from))                                       \
+    COLUMN(from_stream, "stream", ID, stream_cell(r, e->from))                                     \
+    COLUMN(from_op, NULL, ID, node_at(r, e->from)->op)                                             \
+    COLUMN(to, "to", TEXT, node_cell(r, e->to, cells))                                             \
+    COLUMN(to_name, "kernel", KERNEL, subject(r, e->to))                                           \
+    COLUMN(to_stream, "stream", ID, stream_cell(r, e->to))                                         \
+    COLUMN(to_op, NULL, ID, node_at(r, e->to)->op)                                                 \
+    COLUMN(allocation, NULL, ID, row ? row->allocation : UINT64_MAX)                               \
+    COLUMN(variable, "variable", TEXT, row ? row->variable : NULL)                                 \
+    COLUMN(raw_bytes, "RAW", BYTES, e->raw_bytes)                                                  \
+    COLUMN(possible_raw_bytes, "possible", BYTES, e->possible_raw_bytes)                           \
+    COLUMN(war_bytes, "WAR", BYTES, e->war_bytes)                                                  \
+    COLUMN(waw_bytes, "WAW", BYTES, e->waw_bytes)                                                  \
+    COLUMN(commuting_bytes, NULL, BYTES, e->commuting_bytes)                                       \
+    COLUMN(race_bytes, "race", BYTES, e->race_bytes)                                               \
+    COLUMN(ordered, "ordered", FLAG, e->is_ordered)                                                \
+    COLUMN(implied, "implied", FLAG, e->is_implied)                                                \
+    COLUMN(first_address, NULL, TEXT, address_cell(e->first, cells))                               \
+    COLUMN(end_address, NULL, TEXT, address_cell(e->end, cells))
+CTS_SHEET_COLUMNS(edge_columns, EDGE_COLUMNS);
+
+static void edge_row(const void *state, size_t row_index, struct cts_sheet_row *cells)
+{
+    const struct cts_flow_report *const r = state;
+    const struct cts_flow_edge *const e = &r->flow->walk.edges[r->edges[row_index]];
+    const struct cts_allocation *const row = allocation_at(r, e->allocation);
+    CTS_SHEET_FILL(cells, EDGE_COLUMNS);
+}
+
+/* ---- findings ---- */
+
+static bool is_step_of(const struct cts_flow_report *r, uint32_t node, uint64_t *launch_op)
+{
+    const struct cts_catalogue *const c = r->flow->catalogue;
+    for (size_t i = 0; i < c->graph_node_count; i++)
+        if (c->graph_nodes[i].rank == node_at(r, node)->rank &&
+            c->graph_nodes[i].op == node_at(r, node)->op) {
+            *launch_op = c->graph_nodes[i].launch_op;
+            return true;
+        }
+    return false;
+}
+
+/* The order that a race lacks, in terms of calls. */
+static void advise_order(const struct cts_flow_report *r, const struct cts_flow_finding *f,
+                         char *text, size_t bytes)
+{
+    const struct cts_flow_node *const u = node_at(r, f->node), *const v = node_at(r, f->other);
+    char from[NODE_BYTES], to[NODE_BYTES];
+    uint64_t a, b;
+    name_node(r, f->node, from, sizeof from);
+    name_node(r, f->other, to, sizeof to);
+    if (is_step_of(r, f->node, &a) && is_step_of(r, f->other, &b) && a == b)
+        snprintf(text, bytes, "let the node of %s depend on the node of %s in the graph", to, from);
+    else if (u->is_in_stream && v->is_in_stream)
+        snprintf(text, bytes,
+                 "record an event after %s in stream %u and let stream %u wait for it before %s",
+                 from, u->stream, v->stream, to);
+    else if (u->is_in_stream)
+        snprintf(text, bytes, "synchronise with stream %u after %s and before %s", u->stream, from,
+                 to);
+    else if (v->is_in_stream && u->thread == v->thread)
+        snprintf(text, bytes, "%s must come after %s: call it later", to, from);
+    else
+        snprintf(text, bytes, "let host thread %u wait for host thread %u before %s", v->thread,
+                 u->thread, to);
+}
+
+static const char *advice_cell(const struct cts_flow_report *r, const struct cts_flow_finding *f,
+                               struct cts_sheet_row *cells)
+{
+    if (f->kind == CTS_FLOW_FUSION) return cts_flow_map_advice(f->map);
+    if (f->kind != CTS_FLOW_RACE && f->kind != CTS_FLOW_POSSIBLE_RACE)
+        return cts_flow_finding_advice(f->kind);
+    char *const text = cts_sheet_room(cells, ADVICE_BYTES);
+    advise_order(r, f, text, ADVICE_BYTES);
+    return text;
+}
+
+#define FINDING_COLUMNS(COLUMN)                                                                    \
+    COLUMN(finding, "finding", TEXT, cts_flow_finding_text(f->kind))                               \
+    COLUMN(certain, "certain", FLAG, f->reason == CTS_FLOW_REASON_CERTAIN)                         \
+    COLUMN(node, "node", TEXT, node_cell(r, f->node, cells))                                       \
+    COLUMN(name, "kernel", KERNEL, subject(r, f->node))                                            \
+    COLUMN(stream, "stream", ID, stream_cell(r, f->node))                                          \
+    COLUMN(other, "and", TEXT, node_cell(r, f->other, cells))                                      \
+    COLUMN(other_name, "kernel", KERNEL, subject(r, f->other))                                     \
+    COLUMN(other_stream, "stream", ID, stream_cell(r, f->other))                                   \
+    COLUMN(allocation, NULL, ID, row ? row->allocation : UINT64_MAX)                               \
+    COLUMN(variable, "variable", TEXT, row ? row->variable : NULL)                                 \
+    COLUMN(allocated_at, "allocated at", TEXT, source_cell(row, cells))                            \
+    COLUMN(bytes, "bytes", BYTES, f->bytes)                                                        \
+    COLUMN(times, "times", COUNT, f->times)                                                        \
+    COLUMN(map, "map", TEXT, f->map ? cts_flow_map_text(f->map) : NULL)                            \
+    COLUMN(first_address, NULL, TEXT, address_cell(f->first, cells))                               \
+    COLUMN(end_address, NULL, TEXT, address_cell(f->end, cells))                                   \
+    COLUMN(reason, "possible, for", TEXT, f->reason ? cts_flow_reason_text(f->reason) : NULL)      \
+    COLUMN(advice, "what to do", TEXT, advice_cell(r, f, cells))
+CTS_SHEET_COLUMNS(finding_columns, FINDING_COLUMNS);
+
+static void finding_row(const void *state, size_t row_index, struct cts_sheet_row *cells)
+{
+    const struct cts_flow_report *const r = state;
+    const struct cts_flow_finding *const f = &r->flow->findings[row_index];
+    const struct cts_allocation *const row = allocation_at(r, f->allocation);
+    CTS_SHEET_FILL(cells, FINDING_COLUMNS);
+}
+
+/* ---- allocations and launches ---- */
+
+static uint64_t op_cell(const struct cts_flow_report *r, uint32_t node)
+{
+    return node == CTS_NONE ? UINT64_MAX : node_at(r, node)->op;
+}
+
+#define ALLOCATION_COLUMNS(COLUMN)                                                                 \
+    COLUMN(allocation, "allocation", ID, row->allocation)                                          \
+    COLUMN(variable, "variable", TEXT, row->variable)                                              \
+    COLUMN(allocated_at, "allocated at", TEXT, source_cell(row, cells))                            \
+    COLUMN(kind, "kind", TEXT, row->kind)                                                          \
+    COLUMN(size_bytes, "size", BYTES, row->size_bytes)                                             \
+    COLUMN(op, "op", ID, row->op)                                                                  \
+    COLUMN(first_op, "first use", ID, op_cell(r, u->first_node))                                   \
+    COLUMN(last_op, "last use", ID, op_cell(r, u->last_node))                                      \
+    COLUMN(freed_op, "freed", ID, row->freed_op)                                                   \
+    COLUMN(nodes, "users", COUNT, u->nodes)                                                        \
+    COLUMN(launches, "launches", COUNT, u->launches)                                               \
+    COLUMN(touched_bytes, "touched", BYTES, u->touched_bytes)
+CTS_SHEET_COLUMNS(allocation_columns, ALLOCATION_COLUMNS);
+
+static void allocation_row(const void *state, size_t row_index, struct cts_sheet_row *cells)
+{
+    const struct cts_flow_report *const r = state;
+    const struct cts_allocation *const row = &r->flow->catalogue->allocations[row_index];
+    const struct cts_flow_allocation_use *const u = &r->flow->walk.allocations[row_index];
+    CTS_SHEET_FILL(cells, ALLOCATION_COLUMNS);
+}
+
+#define LAUNCH_COLUMNS(COLUMN)                                                                     \
+    COLUMN(node, "node", TEXT, node_cell(r, node, cells))                                          \
+    COLUMN(name, "kernel", KERNEL, subject(r, node))                                               \
+    COLUMN(op, "op", ID, node_at(r, node)->op)                                                     \
+    COLUMN(stream, "stream", ID, stream_cell(r, node))                                             \
+    COLUMN(thread, NULL, ID, node_at(r, node)->thread)                                             \
+    COLUMN(read_bytes, "read", BYTES, u->read_bytes)                                               \
+    COLUMN(written_bytes, "written", BYTES, u->written_bytes)                                      \
+    COLUMN(overwritten_bytes, "overwritten", BYTES, u->overwritten_bytes)                          \
+    COLUMN(freed_bytes, "freed", BYTES, u->freed_bytes)                                            \
+    COLUMN(left_bytes, "left", BYTES, u->left_bytes)                                               \
+    COLUMN(stale_bytes, NULL, BYTES, u->stale_bytes)                                               \
+    COLUMN(hidden_loads, NULL, FLAG, u->hides_loads)                                               \
+    COLUMN(hidden_stores, "not all recorded", FLAG, u->hides_stores)
+CTS_SHEET_COLUMNS(launch_columns, LAUNCH_COLUMNS);
+
+static void launch_row(const void *state, size_t row_index, struct cts_sheet_row *cells)
+{
+    const struct cts_flow_report *const r = state;
+    const uint32_t node = (uint32_t)r->works[row_index];
+    const struct cts_flow_use *const u = &r->flow->walk.uses[node];
+    CTS_SHEET_FILL(cells, LAUNCH_COLUMNS);
+}
+
+struct cts_sheet cts_flow_sheet(const struct cts_flow_report *report, enum cts_flow_sheet sheet)
+{
+    struct cts_sheet made;
+    switch (sheet) {
+    case CTS_FLOW_SHEET_EDGE:
+        made = CTS_SHEET("edges", edge_columns, report->edge_count, edge_row, report);
+        break;
+    case CTS_FLOW_SHEET_FINDING:
+        made = CTS_SHEET("findings", finding_columns, report->flow->finding_count, finding_row,
+                         report);
+        break;
+    case CTS_FLOW_SHEET_ALLOCATION:
+        made = CTS_SHEET("allocations", allocation_columns,
+                         report->flow->catalogue->allocation_count, allocation_row, report);
+        break;
+    default:
+        made = CTS_SHEET("launches", launch_columns, report->work_count, launch_row, report);
+        break;
+    }
+    made.full_names = report->full_names;
+    return made;
+}
+
+/* ---- which ---- */
+
+static uint32_t launch_id(const struct cts_flow_result *flow, uint32_t node)
+{
+    const struct cts_flow_node *const n = &flow->order.nodes[node];
+    return n->kind == CTS_FLOW_LAUNCH ? flow->catalogue->launches[n->index].launch : CTS_NONE;
+}
+
+static bool is_chosen(const struct cts_flow_result *flow, const struct cts_flow_edge *e,
+                      const uint32_t between[2])
+{
+    if (!e->raw_bytes && !e->war_bytes && !e->waw_bytes && !e->commuting_bytes && !e->race_bytes)
+        return false;
+    if (between[0] == CTS_NONE) return true;
+    const uint32_t from = launch_id(flow, e->from), to = launch_id(flow, e->to);
+    return (from == between[0] && to == between[1]) || (from == between[1] && to == between[0]);
+}
+
+enum cts_status cts_flow_choose(const struct cts_flow_result *flow, const uint32_t between[2],
+                                struct cts_flow_report *report, struct cts_error *error)
+{
+    size_t *const edges = cts_array_zeroed(flow->walk.edge_count, sizeof *edges, error);
+    size_t *const works =
+        edges ? cts_array_zeroed(flow->order.node_count, sizeof *works, error) : NULL;
+    if (!works) {
+        free(edges);
+        return CTS_MEMORY;
+    }
+    report->edge_count = report->work_count = 0;
+    for (size_t e = 0; e < flow->walk.edge_count; e++)
+        if (is_chosen(flow, &flow->walk.edges[e], between)) edges[report->edge_count++] = e;
+    for (size_t i = 0; i < flow->order.node_count; i++)
+        if (flow->order.nodes[i].kind <= CTS_FLOW_MEMSET) works[report->work_count++] = i;
+    report->edges = edges;
+    report->works = works;
+    return CTS_OK;
+}
+
+/* ---- the screenful ---- */
+
+static const char *plural(uint64_t count)
+{
+    return count == 1 ? "" : "s";
+}
+
+static void print_races(const struct cts_flow_result *flow, FILE *file)
+{
+    const unsigned long long pairs = flow->ordered_pairs;
+    if (flow->race_pairs || flow->possible_pairs)
+        fprintf(file,
+                "Races: %llu certain, %llu possible; %llu pair%s with common bytes %s ordered.\n",
+                (unsigned long long)flow->race_pairs, (unsigned long long)flow->possible_pairs,
+                pairs, plural(pairs), pairs == 1 ? "is" : "are");
+    else
+        fprintf(file, "No race among %llu ordered pair%s with common bytes.\n", pairs,
+                plural(pairs));
+    if (flow->unjudged_pairs)
+        fprintf(file, "%llu pair%s could not be judged: %llu launch%s not fully recorded.\n",
+                (unsigned long long)flow->unjudged_pairs, plural(flow->unjudged_pairs),
+                (unsigned long long)flow->hiding_launches,
+                flow->hiding_launches == 1 ? " is" : "es are");
+}
+
+static void print_chain(const struct cts_flow_result *flow, FILE *file)
+{
+    if (!flow->longest_enforced) return;
+    fprintf(file, "Longest chain of ordered launches, copies and memsets: %u. ",
+            flow->longest_enforced);
+    if (flow->longest_needed == flow->longest_enforced)
+        fprintf(file, "Data requires all of it");
+    else
+        fprintf(file, "Data requires %u", flow->longest_needed);
+    if (flow->longest_raw < flow->longest_needed)
+        fprintf(file, ", but only %u without reuse of memory", flow->longest_raw);
+    fprintf(file, ".\n");
+}
+
+void cts_flow_print_notes(const struct cts_flow_report *report, FILE *file)
+{
+    const struct cts_flow_result *const flow = report->flow;
+    if (flow->lower_bound)
+        fprintf(file, "LOWER BOUND: the run is incomplete; there may be more findings.\n");
+    if (!flow->knows_threads)
+        fprintf(
+            file,
+            "This run does not record host threads: all calls are assumed to follow each other.\n");
+    if (!flow->knows_calls)
+        fprintf(file,
+                "This run does not record graphs and stream-ordered frees: the nodes of a graph "
+                "are assumed to follow each other, and frees to wait.\n");
+    if (!flow->host_seen && flow->catalogue->allocation_count)
+        fprintf(file, "CPU accesses are not recorded (--host-accesses): races with the CPU are not "
+                      "checked.\n");
+}
+
+enum cts_status cts_flow_print_summary(const struct cts_flow_report *report, FILE *file,
+                                       struct cts_error *error)
+{
+    const struct cts_flow_result *const flow = report->flow;
+    fprintf(file, "%zu launches, copies and memsets; %zu edges\n", report->work_count,
+            report->edge_count);
+    print_races(flow, file);
+    fprintf(file, "Device memory: at most %s allocated, at most %s of it live.\n",
+            cts_bytes_text(flow->allocated_peak_bytes).text,
+            cts_bytes_text(flow->live_peak_bytes).text);
+    print_chain(flow, file);
+    cts_flow_print_notes(report, file);
+    if (!flow->finding_count) {
+        fprintf(file, "No findings.\n");
+        return CTS_OK;
+    }
+    struct cts_sheet sheet = cts_flow_sheet(report, CTS_FLOW_SHEET_FINDING);
+    struct cts_sheet_choice choice = {.limit = 15, .limit_option = "--per finding"};
+    sheet.shown = "finding certain node name other other_name variable bytes times";
+    const enum cts_status status = cts_sheet_part(&sheet, "Findings", &choice, file, error);
+    if (status) return status;
+    fputc('\n', file);
+    for (size_t i = 0; i < flow->finding_count && i < 5; i++) {
+        struct cts_sheet_row cells = {.text_bytes = 0};
+        const struct cts_flow_finding *const f = &flow->findings[i];
+        fprintf(file, "%zu. %s: %s.", i + 1, cts_flow_finding_text(f->kind),
+                advice_cell(report, f, &cells));
+        if (f->reason) fprintf(file, " Only possible: %s.", cts_flow_reason_text(f->reason));
+        fputc('\n', file);
+    }
+    return CTS_OK;
+}
+
+/* ---- JSON ---- */
+
+static void json_counts(const struct cts_flow_report *report, struct cts_json *json)
+{
+    const struct cts_flow_result *const flow = report->flow;
+    cts_json_member_string(json, "run", report->run_path);
+    cts_json_member_bool(json, "lower_bound", flow->lower_bound);
+    cts_json_gaps(json, &flow->catalogue->gaps);
+    cts_json_member_bool(json, "host_accesses_recorded", flow->host_seen);
+    cts_json_member_bool(json, "threads_recorded", flow->knows_threads);
+    cts_json_member_bool(json, "calls_recorded", flow->knows_calls);
+    cts_json_member_u64(json, "ordered_pairs", flow->ordered_pairs);
+    cts_json_member_u64(json, "race_pairs", flow->race_pairs);
+    cts_json_member_u64(json, "possible_race_pairs", flow->possible_pairs);
+    cts_json_member_u64(json, "unjudged_pairs", flow->unjudged_pairs);
+    cts_json_member_u64(json, "incomplete_launches", flow->hiding_launches);
+    cts_json_member_u64(json, "longest_chain", flow->longest_enforced);
+    cts_json_member_u64(json, "longest_needed_chain", flow->longest_needed);
+    cts_json_member_u64(json, "longest_raw_chain", flow->longest_raw);
+    cts_json_member_u64(json, "allocated_peak_bytes", flow->allocated_peak_bytes);
+    cts_json_member_u64(json, "live_peak_bytes", flow->live_peak_bytes);
+}
+
+enum cts_status cts_flow_print_json(const struct cts_flow_report *report,
+                                    const bool sheets[CTS_FLOW_SHEET_COUNT],
+                                    const struct cts_sheet_choice *choice, FILE *file,
+                                    struct cts_error *error)
+{
+    struct cts_json json;
+    cts_json_begin(&json, file);
+    cts_json_open_object(&json);
+    json_counts(report, &json);
+    enum cts_status status = CTS_OK;
+    for (unsigned i = 0; i < CTS_FLOW_SHEET_COUNT && !status; i++) {
+        if (!sheets[i]) continue;
+        const struct cts_sheet sheet = cts_flow_sheet(report, (enum cts_flow_sheet)i);
+        struct cts_sheet_rows rows;
+        status = cts_sheet_choose(&sheet, choice, &rows, error);
+        if (status) break;
+        cts_sheet_json(&sheet, &rows, &json);
+        free(rows.rows);
+    }
+    cts_json_close_object(&json);
+    fputc('\n', file);
+    return status;
+}
+
+/* ---- DOT ---- */
+
+static void dot_text(const char *text, FILE *file)
+{
+    for (; text && *text; text++) {
+        if (*text == '"' || *text == '\\') fputc('\\', file);
+        fputc(*text, file);
+    }
+}
+
+static void dot_node(const struct cts_flow_report *r, uint32_t node, FILE *file)
+{
+    char name[NODE_BYTES];
+    const char *const what = subject(r, node);
+    name_node(r, node, name, sizeof name);
+    fprintf(file, "  n%u [label=\"%s\\n", node, name);
+    dot_text(what ? what : "", file);
+    if (node_at(r, node)->stream != CTS_NONE)
+        fprintf(file, "\\nstream %u", node_at(r, node)->stream);
+    fprintf(file, "\"%s];\n", node_at(r, node)->is_in_stream ? "" : ", shape=box");
+}
+
+enum cts_status cts_flow_print_dot(const struct cts_flow_report *report, FILE *file,
+                                   struct cts_error *error)
+{
+    const struct cts_flow_result *const flow = report->flow;
+    bool *const used = cts_array_zeroed(flow->order.node_count, sizeof *used, error);
+    if (!used) return CTS_MEMORY;
+    fprintf(file, "digraph flow {\n");
+    for (size_t i = 0; i < report->edge_count; i++) {
+        const struct cts_flow_edge *const e = &flow->walk.edges[report->edges[i]];
+        used[e->from] = used[e->to] = true;
+    }
+    for (size_t i = 0; i < flow->order.node_count; i++)
+        if (used[i]) dot_node(report, (uint32_t)i, file);
+    for (size_t i = 0; i < report->edge_count; i++) {
+        const struct cts_flow_edge *const e = &flow->walk.edges[report->edges[i]];
+        const bool is_true = e->raw_bytes > 0;
+        const bool is_possible = is_true && e->possible_raw_bytes == e->raw_bytes;
+        const uint64_t bytes = is_true         ? e->raw_bytes
+                               : e->waw_bytes  ? e->waw_bytes
+                               : e->war_bytes  ? e->war_bytes
+                               : e->race_bytes ? e->race_bytes
+                                               : e->commuting_bytes;
+        fprintf(file, "  n%u -> n%u [label=\"%s %" PRIu64 " B\"%s%s];\n", e->from, e->to,
+                is_true        ? "RAW"
+                : e->waw_bytes ? "WAW"
+                : e->war_bytes ? "WAR"
+                               : "",
+                bytes,
+                is_possible ? ", style=dashed"
+                : is_true   ? ""
+                            : ", style=dotted",
+                e->race_bytes ? ", color=red" : "");
+    }
+    fprintf(file, "}\n");
+    free(used);
+    return CTS_OK;
+}
