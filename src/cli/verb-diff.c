@@ -112,7 +112,7 @@ static int judge(const struct cts_arguments *arguments, const struct request *re
     }
     const int code = cts_fail_on_findings(arguments, request->fail_on, failures);
     if (most > request->fail_above)
-        fprintf(stderr, "ctascope %s: --fail-above %g%%: the memory traffic of %s grew by %.1f%%\n",
+        fprintf(stderr, "ctascope %s: --fail-above %g%%: the memory cost of %s grew by %.1f%%\n",
                 arguments->verb->name, 100 * request->fail_above,
                 kernel ? kernel : "all kernels together", 100 * most);
     return most > request->fail_above ? CTS_EXIT_THRESHOLD : code;
@@ -217,9 +217,8 @@ static const struct cts_option diff_options[] = {
              "finding (new), or any new or grown finding (worse)"},
     {.name = "fail-above",
      .argument = "PERCENT",
-     .help =
-         "exit with 3 if the memory traffic of a kernel or of all kernels, or the runtime, grew "
-         "by more than PERCENT"},
+     .help = "exit with 3 if the memory cost of a kernel or of all kernels, or the runtime, grew "
+             "by more than PERCENT"},
     CTS_OPTION_KERNEL_NAME("compare only"),
     {.name = "time", .help = "compare timelines (default for runs without memory accesses)"},
     {.name = "per",

@@ -181,7 +181,7 @@ enum cts_status cts_diff_print_summary(const struct cts_diff_report *report, FIL
     const struct cts_sheet sheet = cts_diff_sheet(report, CTS_DIFF_SHEET_KERNEL);
     const struct cts_sheet_choice choice = {.limit = 15};
     const double growth = cts_diff_growth(diff, NULL);
-    fprintf(file, "From '%s' to '%s': memory traffic %s -> %s", report->before_path,
+    fprintf(file, "From '%s' to '%s': memory cost %s -> %s cycles of an SM", report->before_path,
             report->after_path, cts_real_text(cts_access_cost(&diff->before)).text,
             cts_real_text(cts_access_cost(&diff->after)).text);
     if (isfinite(growth)) fprintf(file, " (%+.1f%%)", 100 * growth);
