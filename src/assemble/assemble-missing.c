@@ -1,5 +1,5 @@
-/* What an archive lacks, in the archive: recorders that failed, events that were lost, processes
- * that were cut off.
+/* Writes into the archive what it lacks: recorders that failed, events that were lost, processes
+ * that ended early.
  *
  * A process that ended by itself without the recorder's last word (_exit, quick_exit, exec) lacks
  * nothing if all that its calls asked of a device has ended: each call that queues work has a

@@ -60,7 +60,7 @@ struct cts_log_process {
     char *directory; /* rank-N/timeline */
     uint32_t catalogue_rank;
     uint32_t pid;
-    uint64_t start_ns, unix_start_ns, finish_ns; /* finish 0: was cut off */
+    uint64_t start_ns, unix_start_ns, finish_ns; /* finish 0: ended early */
     char *host, *boot, *program, *arguments;
     bool is_mpi;
     uint32_t mpi_rank, mpi_count;

@@ -136,7 +136,8 @@ static void add_ranks(const struct cts_catalogue *catalogue, struct cts_run_summ
     if (last_ns > first_ns) summary->duration_ns = last_ns - first_ns;
 }
 
-/* The rows of a program that was cut off, or still runs, lack what its access files hold. */
+/* The rows of a program that ended early, or is still running, do not count all records of its
+ * access files. */
 static enum cts_status count_records(const char *run_path, struct cts_run_summary *summary,
                                      struct cts_error *error)
 {

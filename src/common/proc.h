@@ -4,8 +4,8 @@
 
 #include <stddef.h>
 
-/* A file as one line, cut off where `text` ends: a NUL between two of its texts is a space, and a
- * new line at the end goes. "" where it cannot be read. */
+/* Reads a file as one line, truncated to `text_bytes`: a NUL between two of its texts becomes a
+ * space, and a newline at the end is removed. "" if the file cannot be read. */
 void cts_proc_text(const char *path, char *text, size_t text_bytes);
 
 #endif

@@ -44,11 +44,11 @@ struct cts_trc_launch {
     uint32_t file, kernel;
     uint64_t begin, end; /* its records: offsets in the file */
     uint64_t accesses;   /* good ones */
-    uint64_t dropped;    /* left out; a record that is cut off counts as one */
+    uint64_t dropped;    /* left out; a truncated record counts as one */
     uint64_t extents[3]; /* the largest CTA id + 1, per dimension; 1 without records */
     uint64_t sm_count;   /* the largest SM id + 1 */
     uint64_t touched;    /* groups: an upper bound of the number of CTAs that did anything */
-    bool is_cut;         /* its name is cut off: what it did is not known at all */
+    bool is_cut;         /* its name is truncated, so its accesses are unknown */
 };
 
 struct cts_trc_kernel {

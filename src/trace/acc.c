@@ -170,7 +170,7 @@ static enum cts_status read_footer(struct cts_acc_reader *reader, const struct a
 
 enum found { FOUND_CHUNK, FOUND_END };
 
-/* A footer that a walk meets: cut off, or it would have been found through its trailer. */
+/* A footer that a walk meets: truncated, or it would have been found through its trailer. */
 static enum cts_status check_cut_footer(const struct acc_file *file, uint64_t at,
                                         uint64_t chunk_count, struct cts_error *error)
 {

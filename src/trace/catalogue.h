@@ -408,7 +408,7 @@ struct cts_catalogue {
     size_t access_file_count;
     struct cts_message *messages;
     size_t message_count;
-    struct cts_run_file *files; /* none in a run that was not sealed: its recording was cut off */
+    struct cts_run_file *files; /* none in a run that was not sealed: its recording ended early */
     size_t file_count;
     struct cts_checksum *checksums;
     size_t checksum_count;
@@ -453,8 +453,8 @@ const char *cts_catalogue_get(const struct cts_catalogue *catalogue, const char 
 /* False when the run was imported from a trace that knew nothing of what the host did. */
 bool cts_catalogue_knows_host(const struct cts_catalogue *catalogue);
 /* Whether access files may know launches and sites that the catalogue does not: it is written a
- * moment later than they are, by a program that was cut off, still runs, or could not write all of
- * it. */
+ * moment later than they are, and the program may have ended early, still run, or have failed to
+ * write all of it. */
 bool cts_catalogue_may_be_behind(const struct cts_catalogue *catalogue);
 
 #endif

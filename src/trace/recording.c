@@ -14,7 +14,7 @@
 /* ---- launches ---- */
 
 /* Whether access files may know launches that the catalogue does not: it is written a moment later
- * than they are, by a program that was cut off, still runs, or could not write all of it. */
+ * than they are, and the program may have ended early, still run, or have failed to write all. */
 static bool may_be_behind(const struct cts_catalogue *catalogue)
 {
     for (size_t i = 0; i < catalogue->rank_count; i++)
@@ -143,8 +143,8 @@ static void name_missing_files(struct cts_recording *recording)
     }
 }
 
-/* What nobody can count: a process that was cut off may have done more than its rows and files
- * say, and one that never came to record has said nothing. */
+/* Names ranks whose work cannot be counted: a process that ended early may have done more than its
+ * rows and files show, and a process that never began to record left nothing. */
 static void name_unfinished_ranks(struct cts_recording *recording)
 {
     struct cts_catalogue *const catalogue = &recording->catalogue;

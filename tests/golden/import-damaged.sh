@@ -1,4 +1,4 @@
-# A .trc with an access of type 3, a run with a count of 0, and a record that is cut off.
+# A .trc with an access of type 3, a run with a count of 0, and a truncated record.
 printf '\032CUDATRACE\000\001\000k' >a.trc
 printf '\377\004\000\000\060\000\000\000\000\100\000\000\000\000\000\000\000\000\000\000\000\000\000\000\000' >>a.trc
 printf '\376\004\000\000\020\000\000\000\000\100\000\000\000\000\000\000\000\000\000\000\000\000\000\000\000\000\000' >>a.trc
