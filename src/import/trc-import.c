@@ -266,7 +266,8 @@ static void write_launches(struct importing *import, uint32_t rank, uint32_t fir
 {
     struct cts_catalogue_writer *const writer = cts_collector_catalogue(import->collector);
     const struct cts_trc_scan *const scan = &import->scan;
-    const uint64_t now = cts_clock_ns(); /* a launch without an end would count as one that ended early */
+    const uint64_t now =
+        cts_clock_ns(); /* a launch without an end would count as one that ended early */
     uint32_t ordinal = 0;
     for (size_t i = 0; i < scan->launches.count; i++) {
         const struct cts_trc_launch *const launch = &scan->launches.items[i];
