@@ -35,7 +35,9 @@ static enum cts_status check_version(sqlite3 *db, struct cts_error *error)
     if (object_count < 0) return cts_sql_fail(db, error, "cannot read the schema");
     if (object_count == 0) return cts_fail(error, CTS_FORMAT, "an empty database, not a run");
     struct cts_error reason;
-    enum cts_status status = cts_catalogue_check_schema(db, &run_table, &reason);
+    sqlite3_stmt *lister = NULL;
+    enum cts_status status = cts_catalogue_check_schema(db, &lister, &run_table, &reason);
+    sqlite3_finalize(lister);
     if (status == CTS_FORMAT)
         return cts_fail(error, status, "a database of another program, not a run: %s", reason.text);
     if (status) return cts_fail(error, status, "%s", reason.text);
@@ -196,6 +198,8 @@ static enum cts_status read_with(
         status = check_version(db, error);
         if (!status) status = add_journals(&db, run_path, error);
         if (!status) status = read(db, catalogue, error);
+        sqlite3_finalize(catalogue->private_data->lister);
+        catalogue->private_data->lister = NULL;
     }
     sqlite3_close(db);
     if (!status) return CTS_OK;

@@ -178,36 +178,37 @@ static enum cts_status read_value(struct cts_catalogue_private *p,
 
 /* ---- one table ---- */
 
-enum cts_status cts_catalogue_check_schema(sqlite3 *db, const struct cts_table *table,
-                                           struct cts_error *error)
+/* Marks the column of that name as seen; the schema may have more than we know. */
+static void see_column(const struct cts_table *table, const char *name, uint64_t *seen)
 {
-    static const char table_sql[] =
-        "SELECT count(*) FROM sqlite_schema WHERE name = ? AND type = 'table' AND rootpage > 0";
-    static const char column_sql[] = "SELECT count(*) FROM pragma_table_info(?) WHERE name = ?";
-    sqlite3_stmt *statement = NULL;
-    if (sqlite3_prepare_v2(db, table_sql, -1, &statement, NULL))
+    for (unsigned i = 0; name && i < table->column_count; i++)
+        if (strcmp(name, table->columns[i].name) == 0) *seen |= UINT64_C(1) << i;
+}
+
+enum cts_status cts_catalogue_check_schema(sqlite3 *db, sqlite3_stmt **lister,
+                                           const struct cts_table *table, struct cts_error *error)
+{
+    static const char sql[] = "SELECT c.name FROM sqlite_schema t, pragma_table_info(t.name) c "
+                              "WHERE t.name = ? AND t.type = 'table' AND t.rootpage > 0";
+    bool is_table = false;
+    uint64_t seen = 0;
+    int code;
+    if (table->column_count > 64) abort(); /* our mistake: `seen` is too small */
+    if (!*lister && sqlite3_prepare_v2(db, sql, -1, lister, NULL))
         return cts_sql_fail(db, error, "cannot read the schema");
-    sqlite3_bind_text(statement, 1, table->name, -1, SQLITE_STATIC);
-    bool found = sqlite3_step(statement) == SQLITE_ROW && sqlite3_column_int(statement, 0) == 1;
-    sqlite3_finalize(statement);
-    if (!found && cts_sql_has_failed(db)) return cts_sql_fail(db, error, "cannot read the schema");
-    if (!found) return cts_fail(error, CTS_FORMAT, "it has no table '%s'", table->name);
-    if (sqlite3_prepare_v2(db, column_sql, -1, &statement, NULL))
-        return cts_sql_fail(db, error, "cannot read the columns of table '%s'", table->name);
-    enum cts_status status = CTS_OK;
-    for (unsigned i = 0; !status && i < table->column_count; i++) {
-        sqlite3_bind_text(statement, 1, table->name, -1, SQLITE_STATIC);
-        sqlite3_bind_text(statement, 2, table->columns[i].name, -1, SQLITE_STATIC);
-        found = sqlite3_step(statement) == SQLITE_ROW && sqlite3_column_int(statement, 0) == 1;
-        if (!found && cts_sql_has_failed(db))
-            status = cts_sql_fail(db, error, "cannot read the columns of table '%s'", table->name);
-        else if (!found)
-            status = cts_fail(error, CTS_FORMAT, "table '%s' has no column '%s'", table->name,
-                              table->columns[i].name);
-        sqlite3_reset(statement);
+    sqlite3_bind_text(*lister, 1, table->name, -1, SQLITE_STATIC);
+    while ((code = sqlite3_step(*lister)) == SQLITE_ROW) {
+        is_table = true;
+        see_column(table, (const char *)sqlite3_column_text(*lister, 0), &seen);
     }
-    sqlite3_finalize(statement);
-    return status;
+    sqlite3_reset(*lister);
+    if (code != SQLITE_DONE) return cts_sql_fail(db, error, "cannot read the schema");
+    if (!is_table) return cts_fail(error, CTS_FORMAT, "it has no table '%s'", table->name);
+    for (unsigned i = 0; i < table->column_count; i++)
+        if (!(seen >> i & 1))
+            return cts_fail(error, CTS_FORMAT, "table '%s' has no column '%s'", table->name,
+                            table->columns[i].name);
+    return CTS_OK;
 }
 
 static bool has_object(sqlite3 *db, const char *name)
@@ -316,7 +317,8 @@ enum cts_status cts_catalogue_read_table(sqlite3 *db, enum cts_table_id table_id
 {
     const struct cts_table *const table = &cts_tables[table_id];
     if (table->optional && !has_object(db, table->name)) return CTS_OK;
-    enum cts_status status = cts_catalogue_check_schema(db, table, error);
+    sqlite3_stmt **const lister = &catalogue->private_data->lister;
+    enum cts_status status = cts_catalogue_check_schema(db, lister, table, error);
     if (status) return status;
     sqlite3_stmt *const statement = select_statement(db, table);
     if (!statement) return cts_sql_fail(db, error, "cannot read table '%s'", table->name);

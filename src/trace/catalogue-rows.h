@@ -18,13 +18,16 @@ struct cts_catalogue_private {
     struct cts_run_entry *keys;
     size_t key_count;
     uint32_t *launch_order; /* indices of launches[], by id */
+    sqlite3_stmt *lister;   /* cts_catalogue_check_schema()'s, while tables are read */
 };
 
 /* ---- catalogue-rows.c ---- */
 
-/* A table of that name must be a real one, with our columns as ordinary ones. */
-CTS_MUST_CHECK enum cts_status
-cts_catalogue_check_schema(sqlite3 *db, const struct cts_table *table, struct cts_error *error);
+/* A table of that name must be a real one, with our columns as ordinary ones. *lister (NULL at
+ * first) is kept from table to table; the caller finalizes it. */
+CTS_MUST_CHECK enum cts_status cts_catalogue_check_schema(sqlite3 *db, sqlite3_stmt **lister,
+                                                          const struct cts_table *table,
+                                                          struct cts_error *error);
 CTS_MUST_CHECK enum cts_status cts_catalogue_read_table(sqlite3 *db, enum cts_table_id table_id,
                                                         struct cts_catalogue *catalogue,
                                                         struct cts_error *error);

@@ -16,6 +16,7 @@
 
 #include "catalogue-rows.h"
 #include "fuzz/catalogue-touch.h"
+#include "fuzz/sqlite-fast.h"
 #include "trace/catalogue.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
@@ -27,7 +28,9 @@ static struct {
     char folder[PATH_BYTES], database[PATH_BYTES + 16];
     char *tables[TABLES_MAX], *columns[TABLES_MAX][COLUMNS_MAX];
     unsigned table_count, column_counts[TABLES_MAX];
-    sqlite3 *good; /* in memory */
+    sqlite3 *good; /* in memory; each input's changes are taken back */
+    sqlite3_stmt *updates[TABLES_MAX][COLUMNS_MAX], *inserts[TABLES_MAX][COLUMNS_MAX];
+    sqlite3_stmt *deletes[TABLES_MAX];
 } place;
 
 static void die(const char *what)
@@ -53,11 +56,16 @@ static void remove_folder(void)
     remove_all();
     rmdir(rank);
     rmdir(place.folder);
-    sqlite3_close(place.good);
     for (unsigned t = 0; t < place.table_count; t++) {
-        for (unsigned c = 0; c < place.column_counts[t]; c++) free(place.columns[t][c]);
+        for (unsigned c = 0; c < place.column_counts[t]; c++) {
+            sqlite3_finalize(place.updates[t][c]);
+            sqlite3_finalize(place.inserts[t][c]);
+            free(place.columns[t][c]);
+        }
+        sqlite3_finalize(place.deletes[t]);
         free(place.tables[t]);
     }
+    sqlite3_close(place.good);
 }
 
 /* Names of tables, and of their columns. */
@@ -101,6 +109,7 @@ static int write_rows(const char *run)
 static void prepare(void)
 {
     if (place.good) return;
+    if (!make_sqlite_fast()) die("SQLite is in use");
     snprintf(place.folder, sizeof place.folder, "%s/catalogue-fuzz-XXXXXX",
              access("/dev/shm", W_OK) ? "/tmp" : "/dev/shm");
     if (!mkdtemp(place.folder)) die("cannot make a directory");
@@ -147,53 +156,60 @@ static void bind(sqlite3_stmt *statement, enum kind kind, int64_t number)
     if (kind == AS_BLOB) sqlite3_bind_blob(statement, 1, text, bytes, SQLITE_STATIC);
 }
 
-static void change(sqlite3 *db, const uint8_t *bytes)
+/* NULL: the schema forbids it. Prepared once for each column. */
+static sqlite3_stmt *statement_of(unsigned t, unsigned c, enum kind kind)
 {
-    const unsigned t = bytes[0] % place.table_count;
-    const char *const table = place.tables[t];
-    const char *const column = place.columns[t][bytes[2] % place.column_counts[t]];
-    const enum kind kind = bytes[3] % KINDS;
-    int64_t number;
+    const char *const table = place.tables[t], *const column = place.columns[t][c];
+    sqlite3_stmt **const statement = kind == AS_NO_ROW    ? &place.deletes[t]
+                                     : kind == AS_NEW_ROW ? &place.inserts[t][c]
+                                                          : &place.updates[t][c];
     char sql[512];
-    memcpy(&number, bytes + 4, sizeof number);
+    if (*statement) return *statement;
     if (kind == AS_NO_ROW)
         snprintf(sql, sizeof sql,
-                 "DELETE FROM \"%s\" WHERE rowid = (SELECT rowid FROM \"%s\" LIMIT 1 OFFSET %u)",
-                 table, table, bytes[1] % 4u);
+                 "DELETE FROM \"%s\" WHERE rowid = (SELECT rowid FROM \"%s\" LIMIT 1 OFFSET ?2)",
+                 table, table);
     else if (kind == AS_NEW_ROW)
         snprintf(sql, sizeof sql, "INSERT OR REPLACE INTO \"%s\" (\"%s\") VALUES (?1)", table,
                  column);
     else
         snprintf(sql, sizeof sql,
                  "UPDATE OR REPLACE \"%s\" SET \"%s\" = ?1 WHERE rowid = "
-                 "(SELECT rowid FROM \"%s\" LIMIT 1 OFFSET %u)",
-                 table, column, table, bytes[1] % 4u);
-    sqlite3_stmt *statement = NULL;
-    if (sqlite3_prepare_v2(db, sql, -1, &statement, NULL) == SQLITE_OK) {
-        bind(statement, kind, number);
-        sqlite3_step(statement); /* what the schema forbids is not done */
-    }
-    sqlite3_finalize(statement);
+                 "(SELECT rowid FROM \"%s\" LIMIT 1 OFFSET ?2)",
+                 table, column, table);
+    sqlite3_prepare_v3(place.good, sql, -1, SQLITE_PREPARE_PERSISTENT, statement, NULL);
+    return *statement;
+}
+
+static void change(const uint8_t *bytes)
+{
+    const unsigned t = bytes[0] % place.table_count;
+    const enum kind kind = bytes[3] % KINDS;
+    int64_t number;
+    memcpy(&number, bytes + 4, sizeof number);
+    sqlite3_stmt *const statement = statement_of(t, bytes[2] % place.column_counts[t], kind);
+    if (!statement) return;
+    bind(statement, kind, number);
+    sqlite3_bind_int64(statement, 2, bytes[1] % 4);
+    sqlite3_step(statement); /* what the schema forbids is not done */
+    sqlite3_reset(statement);
+    sqlite3_clear_bindings(statement);
 }
 
 /* Changed in memory, and written as one file. */
 static void write_changed(const uint8_t *data, size_t size)
 {
-    sqlite3 *db = NULL;
-    if (sqlite3_open(":memory:", &db)) die("no memory");
-    copy_database(db, place.good);
-    sqlite3_exec(db, "BEGIN", NULL, NULL, NULL);
+    sqlite3_exec(place.good, "BEGIN", NULL, NULL, NULL);
     for (unsigned i = 0; size >= CHANGE_BYTES && i < 64; i++) {
-        change(db, data);
+        change(data);
         data += CHANGE_BYTES, size -= CHANGE_BYTES;
     }
-    sqlite3_exec(db, "COMMIT", NULL, NULL, NULL);
     sqlite3_int64 bytes = 0;
-    unsigned char *const image = sqlite3_serialize(db, "main", &bytes, 0);
+    unsigned char *const image = sqlite3_serialize(place.good, "main", &bytes, 0);
     if (!image) die("no memory");
     write_file(image, (size_t)bytes);
     sqlite3_free(image);
-    sqlite3_close(db);
+    sqlite3_exec(place.good, "ROLLBACK", NULL, NULL, NULL);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
