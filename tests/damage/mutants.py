@@ -439,7 +439,7 @@ class Trial:
 
 
 def main():
-    count = int(sys.argv[5]) if len(sys.argv) > 5 else test_count(200, 10000)
+    count = int(sys.argv[5]) if len(sys.argv) > 5 else test_count(120, 10000)
     first = int(sys.argv[6]) if len(sys.argv) > 6 else 0
     folder = tempfile.mkdtemp(prefix="ctascope-mutants-")
     os.environ["CTS_MUTANTS"] = folder

@@ -294,7 +294,7 @@ class Trial:
         count, numbers, n = int(counted.split()[1]), [], 1
         while n <= count:  # all, or ever fewer
             numbers.append(n)
-            n += 1 + test_count(1, 0) * (n // 3)
+            n += 1 + test_count(1, 0) * (n // 2)
         return good, [numbers[i:i + LOT] for i in range(0, len(numbers), LOT)] or [[]]
 
     def try_lot(self, verb, class_name, kind, good, numbers):

@@ -285,7 +285,7 @@ class Damaged(support.RecordTest):
         self.record("longer", self.program, "9", "3", options=("--deterministic",), status=3)
         shutil.copy("longer/rank-0/0.acc", path)
         done = self.verb(("comm",), status=0)
-        self.assertIn("the catalogue does not have launch 6", done.stderr)
+        self.assertIn("has records of launch 6, which the catalogue does not contain", done.stderr)
         self.assertIn("rank-0/0.acc' had ", done.stderr)
         self.assertIn("LOWER BOUND", done.stdout)
         self.verb(("report", "-o", "page.html"), status=0)
