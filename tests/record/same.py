@@ -103,16 +103,18 @@ class SameMemory(support.RecordTest):
 
     def memory(self, program, record=False, **variables):
         """What the program leaves: exit status, and a sorted line for each allocation. None: it
-        took too long."""
+        took too long unrecorded; recording it may take ten times as long, and only ends if it hangs."""
         sums = os.path.abspath("sums")
         if os.path.exists(sums):
             os.unlink(sums)
         env = support.environment(CTASCOPE_MEMORY_SUMS=sums, **variables)
         command = [support.ctascope_path, "record", "--force", "-o", "run", "--"] if record else []
         try:
-            done = self.run_(*command, program, env=env, status=None, timeout=300,
-                             stdin=subprocess.DEVNULL)
+            done = self.run_(*command, program, env=env, status=None,
+                             timeout=6000 if record else 300, stdin=subprocess.DEVNULL)
         except subprocess.TimeoutExpired:
+            if record:
+                raise
             return None
         lines = []
         if os.path.exists(sums):
@@ -135,10 +137,17 @@ class SameMemory(support.RecordTest):
         if name in ORDER_WITHIN_A_CTA:
             return True
         one, three = (self.memory(program, CTASCOPE_WORKERS=n) for n in (1, 3))
-        if one == three:
+        if one and one == three:
             recorded = self.memory(program, record=True, CTASCOPE_WORKERS=3)
+            if recorded != three and self.depends_on_order(program, three):
+                return True
             self.assertEqual(recorded, three, f"{name} {level}")
         return True
+
+    def depends_on_order(self, program, expected):
+        """Whether unrecorded runs differ after all: two that agree may have done so by chance, above
+        all where three workers share two processors."""
+        return any(self.memory(program, CTASCOPE_WORKERS=2 + n) != expected for n in range(8))
 
     def test_programs(self):
         found = programs()

@@ -58,8 +58,8 @@ export async function serveDemo() {
 
 // No check asks how fast a page is: only what hangs is ended.
 const HANGS_MS = 1200000;
-export const launchBrowser = () =>
-    chromium.launch({
+export async function launchBrowser() {
+    const browser = await chromium.launch({
         timeout: HANGS_MS,
         executablePath: "/usr/bin/chromium",
         args: [
@@ -72,6 +72,16 @@ export const launchBrowser = () =>
             "--disable-sync",
         ],
     });
+    for (const name of ["newContext", "newPage"]) {
+        const make = browser[name].bind(browser);
+        browser[name] = async (...values) => {
+            const made = await make(...values);
+            made.setDefaultTimeout(HANGS_MS);
+            return made;
+        };
+    }
+    return browser;
+}
 
 // What a key or the mouse does on the page is drawn before anything is asked.
 export function drawBeforeAsking(page) {
@@ -92,7 +102,6 @@ export function drawBeforeAsking(page) {
 export async function open(browser, address, options = {}) {
     const page = await browser.newPage({ viewport: { width: 1280, height: 720 }, colorScheme: "light", ...options });
     const trouble = [];
-    page.setDefaultTimeout(HANGS_MS);
     page.on("pageerror", (error) => trouble.push(String(error)));
     page.on("console", (message) => message.type() === "error" && trouble.push(message.text()));
     drawBeforeAsking(page);
