@@ -37,8 +37,8 @@ static enum cts_status set_up(struct cts_access_model *model, struct cts_error *
     pthread_mutex_init(&model->faults_lock, NULL);
     cts_bits_init(&model->touched, &model->pool, CTS_PLANE_COUNT);
     cts_bits_init(&model->suspects, &model->pool, CTS_SUSPECT_COUNT);
-    cts_bits_init(&model->cta_suspects, &model->pool, 1);
-    model->cta_suspects.is_shared = true;
+    cts_bits_init(&model->races.suspects, &model->pool, 1);
+    model->races.suspects.is_shared = true;
     model->site_bits = cts_array_zeroed(catalogue->site_count * 2, sizeof *model->site_bits, error);
     model->is_unknown = cts_array_zeroed(catalogue->allocation_count, sizeof(bool), error);
     if (!model->site_bits || !model->is_unknown) return CTS_MEMORY;
@@ -58,9 +58,10 @@ static void tear_down(struct cts_access_model *model)
 {
     cts_walk_free(model->walk);
     cts_walk_sites_release(&model->sites);
-    cts_access_races_release(model);
+    cts_access_races_release(&model->races);
     for (unsigned i = 0; model->workers && i < model->worker_count; i++) {
         struct cts_access_worker *const worker = &model->workers[i];
+        cts_race_free(worker->race);
         cts_access_rows_release(&worker->rows);
         for (size_t k = 0; k < worker->slot_count; k++)
             cts_intervals_release(&worker->slots[k].set);

@@ -212,6 +212,20 @@ struct cts_access_worker {
     struct cts_error error;
 };
 
+/* Races inside the CTAs of the launch at hand: what the first look leaves for the second one, which
+ * replays CTAs (launch-races.c, cta-races.c). */
+struct cts_access_races {
+    bool is_wanted;
+    bool has_shared_stores, has_suspects;
+    struct cts_bits suspects; /* bytes that several warps of a CTA touch */
+    bool is_untold;           /* the launch has more to replay than is kept */
+    struct {
+        struct cts_access_alike *items;
+        size_t count, capacity;
+    } alike; /* CTAs that were replayed, for those that are like them */
+    struct cts_map alike_of;
+};
+
 struct cts_access_model {
     const struct cts_catalogue *catalogue;
     const struct cts_access_source *source;
@@ -250,16 +264,9 @@ struct cts_access_model {
         size_t count, capacity;
     } faults;
     struct cts_access_uses uses, signals; /* of the launch at hand */
-    struct cts_bits cta_suspects;         /* bytes that several warps of a CTA touch */
-    bool finds_races, has_shared_stores, has_cta_suspects;
-    bool knows_barriers, knows_fences; /* they are recorded */
-    bool is_untold;                    /* the launch has more to replay than is kept */
+    bool knows_barriers, knows_fences;    /* they are recorded */
     bool has_signals; /* the launch takes words by atomics or volatile: they may order others */
-    struct {
-        struct cts_access_alike *items;
-        size_t count, capacity;
-    } alike; /* CTAs of the launch */
-    struct cts_map alike_of;
+    struct cts_access_races races;
     pthread_mutex_t faults_lock;
     bool is_shared; /* several threads are at work */
 };
@@ -328,9 +335,9 @@ CTS_MUST_CHECK enum cts_status cts_access_take_race_run(struct cts_access_worker
                                                         const struct cts_walk_run *run);
 CTS_MUST_CHECK enum cts_status cts_access_end_race_cta(struct cts_access_worker *worker,
                                                        struct cts_access_cta *cta);
-void cts_access_forget_alike(struct cts_access_model *model); /* the launch is over */
+void cts_access_forget_alike(struct cts_access_races *races); /* the launch is over */
 void cts_access_kept_free(struct cts_access_kept *kept);      /* NULL is fine */
-void cts_access_races_release(struct cts_access_model *model);
+void cts_access_races_release(struct cts_access_races *races);
 /* suspects.c: a race of a CTA in the rows of faults; the caller holds the lock. */
 CTS_MUST_CHECK enum cts_status cts_access_add_cta_race(struct cts_access_model *model, uint32_t cta,
                                                        const struct cts_race_pair *pair,

@@ -75,8 +75,8 @@ static enum cts_status suspect(struct cts_access_worker *worker, uint64_t start,
     struct cts_access_model *const model = worker->model;
     pthread_mutex_lock(&model->faults_lock);
     const enum cts_status status =
-        cts_bits_set(&model->cta_suspects, 0, start, end, &worker->error);
-    model->has_cta_suspects = true;
+        cts_bits_set(&model->races.suspects, 0, start, end, &worker->error);
+    model->races.has_suspects = true;
     pthread_mutex_unlock(&model->faults_lock);
     return status;
 }
@@ -142,9 +142,10 @@ enum cts_status cts_access_note_sharing(struct cts_access_worker *worker,
     struct cts_access_model *const model = worker->model;
     uint64_t low, high;
     enum cts_status status = CTS_OK;
-    if (model->look != CTS_LOOK_COUNT || !model->finds_races) return CTS_OK;
-    if (!__atomic_load_n(&model->has_shared_stores, __ATOMIC_RELAXED) && stores_shared(worker, cta))
-        __atomic_store_n(&model->has_shared_stores, true, __ATOMIC_RELAXED);
+    if (model->look != CTS_LOOK_COUNT || !model->races.is_wanted) return CTS_OK;
+    if (!__atomic_load_n(&model->races.has_shared_stores, __ATOMIC_RELAXED) &&
+        stores_shared(worker, cta))
+        __atomic_store_n(&model->races.has_shared_stores, true, __ATOMIC_RELAXED);
     if (!stored_hull(worker, cta, &low, &high)) return CTS_OK;
     for (size_t i = 0; i < cta->piece_slots && i < worker->slot_count && !status; i++) {
         const struct cts_pieces *const pieces = &cta->pieces[i];
@@ -185,7 +186,7 @@ static bool is_suspected(const struct cts_access_worker *worker, size_t record, 
 {
     struct cts_access_stretch stretches[CTS_WARP_LANES];
     struct cts_error error;
-    const struct cts_bits *const suspects = &worker->model->cta_suspects;
+    const struct cts_bits *const suspects = &worker->model->races.suspects;
     const unsigned count = cts_access_stretches(worker->batch, record, width, stretches, &error);
     for (unsigned i = 0; i < count; i++)
         for (uint32_t k = 0; k < stretches[i].count; k++) {
@@ -217,8 +218,9 @@ static enum cts_status keep_access(struct cts_access_worker *worker, struct cts_
     const struct cts_site *const site = &model->catalogue->sites[number];
     if (!site->width_bytes || site->width_bytes > CTS_WIDTH_MAX) return CTS_OK;
     const bool orders = site->is_volatile || cts_operation_is_atomic(site->operation);
-    const bool is_wanted = space == CTS_SPACE_SHARED ||
-                           (model->has_cta_suspects && is_suspected(worker, i, site->width_bytes));
+    const bool is_wanted =
+        space == CTS_SPACE_SHARED ||
+        (model->races.has_suspects && is_suspected(worker, i, site->width_bytes));
     if (!is_wanted && !orders) return CTS_OK;
     struct kept item = {.base = batch->base[i],
                         .site = number,
@@ -394,16 +396,18 @@ static enum cts_status remember(struct cts_access_model *model, const uint64_t h
                                 const struct cts_race_pair *pairs, size_t count,
                                 struct cts_error *error)
 {
-    if (model->alike.count >= ALIKE_MAX) return CTS_OK;
+    if (model->races.alike.count >= ALIKE_MAX) return CTS_OK;
     struct cts_race_pair *const copy = cts_array_zeroed(count, sizeof *copy, error);
-    uint64_t *const place = cts_map_at(&model->alike_of, hash[0], error);
-    if (!copy || !place || CTS_ARRAY_RESERVE(&model->alike, model->alike.count + 1, error)) {
+    uint64_t *const place = cts_map_at(&model->races.alike_of, hash[0], error);
+    if (!copy || !place ||
+        CTS_ARRAY_RESERVE(&model->races.alike, model->races.alike.count + 1, error)) {
         free(copy);
         return CTS_MEMORY;
     }
     if (count) memcpy(copy, pairs, count * sizeof *pairs);
-    model->alike.items[model->alike.count++] = (struct cts_access_alike){hash[1], copy, count};
-    *place = model->alike.count;
+    model->races.alike.items[model->races.alike.count++] =
+        (struct cts_access_alike){hash[1], copy, count};
+    *place = model->races.alike.count;
     return CTS_OK;
 }
 
@@ -412,9 +416,9 @@ static bool is_known(struct cts_access_model *model, uint32_t cta, const uint64_
                      enum cts_status *status, struct cts_error *error)
 {
     pthread_mutex_lock(&model->faults_lock);
-    const uint64_t *const place = cts_map_find(&model->alike_of, hash[0]);
+    const uint64_t *const place = cts_map_find(&model->races.alike_of, hash[0]);
     const struct cts_access_alike *const alike =
-        place && *place ? &model->alike.items[*place - 1] : NULL;
+        place && *place ? &model->races.alike.items[*place - 1] : NULL;
     const bool is_alike = alike && alike->hash == hash[1];
     if (is_alike) *status = note_pairs(model, cta, alike->pairs, alike->count, error);
     pthread_mutex_unlock(&model->faults_lock);
@@ -443,8 +447,8 @@ enum cts_status cts_access_end_race_cta(struct cts_access_worker *worker,
         pthread_mutex_lock(&model->faults_lock);
         if (!status) status = note_pairs(model, cta->cta, pairs, count, &worker->error);
         if (!status && may_be_alike) status = remember(model, hash, pairs, count, &worker->error);
-        model->result->untold_race_launches += cts_race_is_over(race) && !model->is_untold;
-        model->is_untold |= cts_race_is_over(race);
+        model->result->untold_race_launches += cts_race_is_over(race) && !model->races.is_untold;
+        model->races.is_untold |= cts_race_is_over(race);
         pthread_mutex_unlock(&model->faults_lock);
     }
     cts_race_free(kept->race);
@@ -465,18 +469,16 @@ void cts_access_kept_free(struct cts_access_kept *kept)
 
 /* ---- after a launch ---- */
 
-void cts_access_forget_alike(struct cts_access_model *model)
+void cts_access_forget_alike(struct cts_access_races *races)
 {
-    for (size_t i = 0; i < model->alike.count; i++) free(model->alike.items[i].pairs);
-    model->alike.count = 0;
-    cts_map_release(&model->alike_of);
+    for (size_t i = 0; i < races->alike.count; i++) free(races->alike.items[i].pairs);
+    races->alike.count = 0;
+    cts_map_release(&races->alike_of);
 }
 
-void cts_access_races_release(struct cts_access_model *model)
+void cts_access_races_release(struct cts_access_races *races)
 {
-    cts_access_forget_alike(model);
-    free(model->alike.items);
-    cts_bits_clear(&model->cta_suspects);
-    for (unsigned i = 0; model->workers && i < model->worker_count; i++)
-        cts_race_free(model->workers[i].race);
+    cts_access_forget_alike(races);
+    free(races->alike.items);
+    cts_bits_clear(&races->suspects);
 }

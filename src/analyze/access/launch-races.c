@@ -19,27 +19,28 @@ static uint32_t module_flags(const struct cts_access_model *model)
 void cts_access_begin_races(struct cts_access_model *model, bool is_wanted)
 {
     const uint32_t flags = module_flags(model);
-    model->finds_races = is_wanted && !model->options.per_launch && !model->options.costs_only &&
-                         !model->result->packed_lanes && !model->launch->dropped_accesses;
+    model->races.is_wanted = is_wanted && !model->options.per_launch &&
+                             !model->options.costs_only && !model->result->packed_lanes &&
+                             !model->launch->dropped_accesses;
     model->knows_barriers = flags & CTS_MODULE_BARRIERS;
     model->knows_fences = flags & CTS_MODULE_FENCES;
-    model->has_shared_stores = model->has_cta_suspects = model->is_untold = false;
+    model->races.has_shared_stores = model->races.has_suspects = model->races.is_untold = false;
 }
 
 enum cts_status cts_access_find_cta_races(struct cts_access_model *model, struct cts_error *error)
 {
     const enum cts_access_look look = model->look;
     enum cts_status status = CTS_OK;
-    if (!model->finds_races || !has_others(model->launch)) return CTS_OK;
-    if (!model->has_shared_stores && !model->has_cta_suspects) return CTS_OK;
+    if (!model->races.is_wanted || !has_others(model->launch)) return CTS_OK;
+    if (!model->races.has_shared_stores && !model->races.has_suspects) return CTS_OK;
     if (!model->knows_barriers) {
         model->result->untold_race_launches++;
     } else {
         model->look = CTS_LOOK_RACES;
         status = cts_access_read_launch(model, error);
         model->look = look;
-        cts_access_forget_alike(model);
+        cts_access_forget_alike(&model->races);
     }
-    cts_bits_clear(&model->cta_suspects);
+    cts_bits_clear(&model->races.suspects);
     return status;
 }

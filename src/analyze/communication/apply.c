@@ -38,7 +38,8 @@ static void flush(struct applying *a)
     struct cts_comm_counts *const counts = &a->model->result->launches[a->writer_launch].counts;
     if (a->again_bytes + a->bytes) {
         cts_comm_pair_use(a->worker, a->writer_launch);
-        a->worker->pairs[a->writer_launch].sum.distinct_bytes += a->again_bytes + a->bytes;
+        a->worker->pairs.by_writer[a->writer_launch].sum.distinct_bytes +=
+            a->again_bytes + a->bytes;
     }
     if (a->bytes) __atomic_fetch_add(&counts->communicated_out_bytes, a->bytes, __ATOMIC_RELAXED);
     if (a->unseen_bytes)
@@ -62,7 +63,7 @@ static void mark_places(struct applying *a, uint64_t start, uint64_t stop)
     for (uint64_t at = start, end; at < stop; at = end) {
         const size_t place = cts_comm_place_of(a->worker, at, &end);
         if (end > stop) end = stop;
-        a->worker->place_sums[place].communicated_out_bytes += end - at;
+        a->worker->places.sums[place].communicated_out_bytes += end - at;
     }
 }
 
@@ -258,21 +259,22 @@ static enum cts_status for_followed(struct applying *a, const struct cts_set_ite
 static enum cts_status for_all(struct applying *a, enum cts_comm_set kind, item_function act)
 {
     const struct cts_comm_model *const model = a->model;
-    const unsigned process_count = model->remotes ? model->options.processes->count : 0;
+    const unsigned process_count = model->parcels.remotes ? model->options.processes->count : 0;
     enum cts_status (*const go)(struct applying *, const struct cts_set_item *, size_t,
                                 item_function) =
         cts_comm_has_regions(model) ? for_followed : for_items;
     enum cts_status status = CTS_OK;
     a->counts = true;
     for (unsigned i = 0; !status && i < model->worker_count; i++) {
-        const struct cts_sets *const sets = cts_comm_set_of(&model->workers[i], kind);
+        const struct cts_sets *const sets = &model->workers[i].sets[kind];
         struct cts_sets_place place = {0};
         const struct cts_set_item *items;
         for (size_t count; !status && (count = cts_sets_next(sets, &place, &items));)
             status = go(a, items, count, act);
     }
     for (unsigned i = 0; !status && i < process_count; i++)
-        status = go(a, model->remotes[i].items[kind], model->remotes[i].counts[kind], act);
+        status = go(a, model->parcels.remotes[i].items[kind],
+                    model->parcels.remotes[i].counts[kind], act);
     return status;
 }
 

@@ -103,17 +103,18 @@ static enum cts_status gather_transfers(struct cts_comm_model *model, struct cts
     struct cts_comm_transfers all = {0};
     struct cts_comm_transfers *const kept = &model->transfers;
     size_t more = 0;
-    for (unsigned i = 0; i < model->worker_count; i++) more += model->workers[i].transfers.count;
+    for (unsigned i = 0; i < model->worker_count; i++)
+        more += model->workers[i].transfers.kept.count;
     if (CTS_ARRAY_RESERVE(kept, kept->count + more, error)) return CTS_MEMORY;
     all.items = kept->items ? kept->items + kept->count : NULL;
     for (unsigned i = 0; i < model->worker_count; i++) {
-        struct cts_comm_transfers *const list = &model->workers[i].transfers;
+        struct cts_comm_transfers *const list = &model->workers[i].transfers.kept;
         if (list->count)
             memcpy(all.items + all.count, list->items, list->count * sizeof *list->items);
         all.count += list->count;
         list->count = 0;
-        model->result->transfers_left_out += model->workers[i].transfers_left_out;
-        model->workers[i].transfers_left_out = 0;
+        model->result->transfers_left_out += model->workers[i].transfers.left_out;
+        model->workers[i].transfers.left_out = 0;
     }
     if (!all.count) return CTS_OK;
     cts_comm_transfers_cut(&all, model->transfer_room, &model->result->transfers_left_out);
@@ -131,10 +132,7 @@ static void prepare(struct cts_comm_model *model)
             worker->counts = (struct cts_comm_counts){0};
             worker->in_degree = (struct cts_comm_degree){0};
         }
-        cts_sets_clear(&worker->marks);
-        cts_sets_clear(&worker->rereads);
-        cts_sets_clear(&worker->stores);
-        cts_sets_clear(&worker->atomics);
+        for (int kind = 0; kind < CTS_COMM_SET_COUNT; kind++) cts_sets_clear(&worker->sets[kind]);
         if (worker->view.shadow != model->shadow)
             worker->view = (struct cts_shadow_view){.shadow = model->shadow};
     }
@@ -160,9 +158,8 @@ static void note_peaks(struct cts_comm_model *model)
     uint64_t set_bytes = 0;
     for (unsigned i = 0; i < model->worker_count; i++) {
         const struct cts_comm_worker *const worker = &model->workers[i];
-        set_bytes += (worker->marks.count + worker->rereads.count + worker->stores.count +
-                      worker->atomics.count) *
-                     sizeof(struct cts_set_item);
+        for (int kind = 0; kind < CTS_COMM_SET_COUNT; kind++)
+            set_bytes += worker->sets[kind].count * sizeof(struct cts_set_item);
     }
     if (set_bytes > model->result->peak_set_bytes) model->result->peak_set_bytes = set_bytes;
     const uint64_t shadow_bytes = cts_shadow_size_bytes(model->shadow);

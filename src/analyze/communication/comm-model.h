@@ -89,6 +89,38 @@ struct cts_comm_transfers {
     size_t count, capacity;
 };
 
+/* The kinds of sets that a launch leaves. */
+enum cts_comm_set {
+    CTS_COMM_MARKS,   /* read for the first time */
+    CTS_COMM_REREADS, /* read again */
+    CTS_COMM_STORES,
+    CTS_COMM_ATOMICS,
+    CTS_COMM_SET_COUNT
+};
+
+/* What a thread sums of transfers, each by the files that are named. */
+struct cts_comm_pair_sums {              /* pairs.c */
+    struct cts_comm_pair_sum *by_writer; /* launch */
+    size_t *used;
+    size_t used_count;
+    size_t *of_cta; /* the CTA at hand */
+    size_t of_cta_count;
+};
+struct cts_comm_place_sums {          /* place-sums.c */
+    struct cts_comm_allocation *sums; /* by allocation; one more: outside of all */
+    struct cts_map pairs;
+    size_t hint;
+    uint64_t pair_key, pair_bytes; /* not yet in pairs */
+};
+struct cts_comm_transfer_sums { /* transfers.c */
+    struct cts_map sizes;
+    struct cts_comm_density density;
+    struct cts_comm_transfer *top; /* a heap with the least on top */
+    size_t top_count;
+    struct cts_comm_transfers kept; /* of the current launch */
+    uint64_t left_out;
+};
+
 /* A thread of the analysis. */
 struct cts_comm_worker {
     struct cts_comm_model *model;
@@ -104,11 +136,7 @@ struct cts_comm_worker {
     /* of the current launch */
     struct cts_comm_counts counts;
     struct cts_comm_degree in_degree;
-    struct cts_comm_pair_sum *pairs; /* by writer launch */
-    size_t *pairs_used;
-    size_t pairs_used_count;
-    size_t *cta_pairs; /* those of the CTA at hand */
-    size_t cta_pair_count;
+    struct cts_comm_pair_sums pairs;
     struct {
         uint32_t *items;
         size_t count, capacity;
@@ -118,34 +146,17 @@ struct cts_comm_worker {
     size_t written_site_count;
     struct cts_strides strides[CTS_STRIDE_KIND_COUNT];
     uint64_t node_written_bytes, node_written_access_bytes; /* in global memory */
-    /* marks: first read, and since when: again; stores, atomics: written */
-    struct cts_sets marks, rereads, stores, atomics;
+    struct cts_sets sets[CTS_COMM_SET_COUNT];
     struct cts_bits contended; /* CTS_CONTENDED_: bytes that several CTAs wrote */
     /* of the run */
-    struct cts_comm_site_sum *site_sums;     /* by site */
-    struct cts_comm_allocation *place_sums;  /* by allocation; one more: outside of all */
-    struct cts_map place_pairs;              /* see place-sums.c */
+    struct cts_comm_site_sum *site_sums; /* by site */
+    struct cts_comm_place_sums places;
     struct cts_comm_device_sum *device_sums; /* see comm-devices.c */
-    size_t place_hint;
-    uint64_t place_pair_key, place_pair_bytes; /* not yet in place_pairs */
-    struct cts_map transfer_sizes, in_degrees;
-    struct cts_comm_density density;
-    struct cts_comm_transfer *top; /* a heap with the least on top */
-    size_t top_count;
-    struct cts_comm_transfers transfers; /* of the current launch */
-    uint64_t transfers_left_out;
+    struct cts_comm_transfer_sums transfers;
+    struct cts_map in_degrees;
     uint64_t record_count;
     size_t last_launch;     /* of a node that was looked up */
     struct cts_map touched; /* regions of the current launch (region-owners.c) */
-};
-
-/* The kinds of sets that a launch leaves. */
-enum cts_comm_set {
-    CTS_COMM_MARKS,
-    CTS_COMM_REREADS,
-    CTS_COMM_STORES,
-    CTS_COMM_ATOMICS,
-    CTS_COMM_SET_COUNT
 };
 
 /* Planes of the bytes that several CTAs of a launch wrote. */
@@ -155,7 +166,7 @@ enum {
     CTS_CONTENDED_COUNT
 };
 
-/* Sets of another process; they lie in the model's remote_block. */
+/* Sets of another process; they lie in the block of the model's parcels. */
 struct cts_comm_remote {
     const struct cts_set_item *items[CTS_COMM_SET_COUNT];
     size_t counts[CTS_COMM_SET_COUNT];
@@ -169,6 +180,19 @@ struct cts_comm_outgoing {
     } sets[CTS_COMM_SET_COUNT];
 };
 
+/* What processes tell each other of the launch at hand (exchange.c). */
+struct cts_comm_parcels {
+    void *block;                        /* of what came in */
+    struct cts_comm_remote *remotes;    /* what other processes found, by process; NULL: none */
+    struct cts_comm_outgoing *outgoing; /* the other way */
+};
+
+/* Where CTAs ran (sms.c). */
+struct cts_comm_sm_rows {
+    uint32_t *of_nodes; /* by node: its row in result->sms + 1; NULL: unknown */
+    uint32_t *order;    /* the catalogue's rows by launch and CTA */
+};
+
 struct cts_comm_model {
     const struct cts_catalogue *catalogue;
     const struct cts_access_source *source;
@@ -177,10 +201,10 @@ struct cts_comm_model {
     struct cts_summary_plan plan; /* its launches are the result's, one by one */
     struct cts_shadow *shadow;
     enum cts_comm_mode mode;
-    uint32_t *out_degrees;          /* by node, from CTS_WRITER_FIRST_NODE */
-    uint32_t *launch_out_degrees;   /* the same, towards the current launch */
-    uint32_t *node_sms;             /* by node: its row in result->sms + 1; NULL: unknown */
-    struct cts_comm_stores *stores; /* by launch of the result */
+    uint32_t *out_degrees;        /* by node, from CTS_WRITER_FIRST_NODE */
+    uint32_t *launch_out_degrees; /* the same, towards the current launch */
+    struct cts_comm_sm_rows sms;
+    struct cts_comm_stores *stores;                              /* by launch of the result */
     struct cts_strides (*kernel_strides)[CTS_STRIDE_KIND_COUNT]; /* by kernel id */
     size_t kernel_limit;                                         /* above all kernel ids */
     uint32_t device_limit;    /* above all devices; 0: too many to be counted */
@@ -201,14 +225,10 @@ struct cts_comm_model {
     bool retraces;               /* what this launch stored is looked at (retrace.c) */
     struct cts_shadow *winners;  /* retracing a launch with contended bytes: who won them */
     struct cts_walk_scope scope; /* its records; this process's CTAs */
-    void *remote_block;
-    struct cts_comm_remote *remotes;    /* what other processes found in this launch, by process */
-    struct cts_comm_outgoing *outgoing; /* the other way */
-    struct cts_comm_regions regions;    /* of the current rank; unused where there is one process */
-    struct cts_places places;           /* of the launch at hand */
-    size_t sm_hint;                     /* in the catalogue's rows, by launch */
-    uint32_t *sm_order;
-    struct cts_intervals unseen; /* memory that the CPU may have written unseen */
+    struct cts_comm_parcels parcels;
+    struct cts_comm_regions regions; /* of the current rank; unused where there is one process */
+    struct cts_places places;        /* of the launch at hand */
+    struct cts_intervals unseen;     /* memory that the CPU may have written unseen */
     struct cts_bits_pool pool;
     struct cts_walk *walk;
     struct cts_walk *region_walk; /* region-owners.c; NULL: not made yet */
@@ -295,7 +315,7 @@ size_t cts_comm_place_of(struct cts_comm_worker *worker, uint64_t address, uint6
 CTS_MUST_CHECK enum cts_status cts_comm_place_read(struct cts_comm_worker *worker, uint64_t start,
                                                    uint64_t end, uint32_t writer);
 void cts_comm_place_written(struct cts_comm_worker *worker, const struct cts_intervals *set);
-CTS_MUST_CHECK enum cts_status cts_comm_places_flush(struct cts_comm_worker *worker,
+CTS_MUST_CHECK enum cts_status cts_comm_places_flush(struct cts_comm_place_sums *places,
                                                      struct cts_error *error);
 CTS_MUST_CHECK enum cts_status cts_comm_places_conclude(struct cts_comm_model *model,
                                                         struct cts_error *error);
@@ -373,15 +393,6 @@ CTS_MUST_CHECK enum cts_status cts_comm_own(struct cts_comm_model *model, uint64
 
 /* exchange.c: a process reads the records of its CTAs; what they wrote and read those get to know
  * who follow the regions. */
-static inline const struct cts_sets *cts_comm_set_of(const struct cts_comm_worker *worker,
-                                                     enum cts_comm_set kind)
-{
-    const struct cts_sets *const sets[CTS_COMM_SET_COUNT] = {[CTS_COMM_MARKS] = &worker->marks,
-                                                             [CTS_COMM_REREADS] = &worker->rereads,
-                                                             [CTS_COMM_STORES] = &worker->stores,
-                                                             [CTS_COMM_ATOMICS] = &worker->atomics};
-    return sets[kind];
-}
 CTS_MUST_CHECK enum cts_status cts_comm_exchange(struct cts_comm_model *model,
                                                  struct cts_error *error);
 void cts_comm_exchange_release(struct cts_comm_model *model);
@@ -412,8 +423,8 @@ size_t cts_comm_launch_of(const struct cts_comm *result, uint32_t node, size_t *
                                  [(node) - (model)->result->launches[launch_index].first_node]     \
                      .field,                                                                       \
                 (amount), __ATOMIC_RELAXED);                                                       \
-        if ((model)->node_sms)                                                                     \
-            CTS_COMM_SM_ADD(model, (model)->node_sms[(node) - CTS_WRITER_FIRST_NODE], field,       \
+        if ((model)->sms.of_nodes)                                                                 \
+            CTS_COMM_SM_ADD(model, (model)->sms.of_nodes[(node) - CTS_WRITER_FIRST_NODE], field,   \
                             amount);                                                               \
     } while (0)
 #define CTS_COMM_SM_ADD(model, row, field, amount)                                                 \

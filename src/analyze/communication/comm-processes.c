@@ -241,7 +241,7 @@ static enum cts_status merge_sites(struct cts_comm_model *model, struct cts_erro
 
 static enum cts_status merge_places(struct cts_comm_model *model, struct cts_error *error)
 {
-    const struct sums sums = {.items = model->workers[0].place_sums,
+    const struct sums sums = {.items = model->workers[0].places.sums,
                               .count = model->catalogue->allocation_count + 1,
                               .item_bytes = sizeof(struct cts_comm_allocation),
                               .offset_bytes = offsetof(struct cts_comm_allocation, read_bytes),
@@ -292,8 +292,8 @@ static enum cts_status merge_rest(struct cts_comm_model *model, struct cts_error
 static enum cts_status merge_maps(struct cts_comm_model *model, struct cts_error *error)
 {
     struct cts_comm_worker *const first = &model->workers[0];
-    struct cts_map *const maps[] = {&first->transfer_sizes, &first->in_degrees,
-                                    &first->place_pairs};
+    struct cts_map *const maps[] = {&first->transfers.sizes, &first->in_degrees,
+                                    &first->places.pairs};
     enum cts_status status = CTS_OK;
     for (size_t i = 0; i < sizeof maps / sizeof *maps; i++) {
         status = merge_map(model, maps[i], error);

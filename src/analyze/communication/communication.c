@@ -70,19 +70,21 @@ static enum cts_status set_up_sums(struct cts_comm_worker *worker, struct cts_er
     const struct cts_comm_model *const model = worker->model;
     const struct cts_catalogue *const catalogue = model->catalogue;
     const size_t launch_count = model->result->launch_count;
-    worker->pairs = cts_array_zeroed(launch_count, sizeof *worker->pairs, error);
-    worker->pairs_used = cts_array_zeroed(launch_count, sizeof *worker->pairs_used, error);
-    worker->cta_pairs = cts_array_zeroed(launch_count, sizeof *worker->cta_pairs, error);
-    worker->top = cts_array_zeroed(model->options.top_count, sizeof *worker->top, error);
+    worker->pairs.by_writer =
+        cts_array_zeroed(launch_count, sizeof *worker->pairs.by_writer, error);
+    worker->pairs.used = cts_array_zeroed(launch_count, sizeof *worker->pairs.used, error);
+    worker->pairs.of_cta = cts_array_zeroed(launch_count, sizeof *worker->pairs.of_cta, error);
+    worker->transfers.top =
+        cts_array_zeroed(model->options.top_count, sizeof *worker->transfers.top, error);
     worker->site_sums = cts_array_zeroed(catalogue->site_count, sizeof *worker->site_sums, error);
     worker->written = cts_array_zeroed(catalogue->site_count, sizeof *worker->written, error);
     worker->written_sites =
         cts_array_zeroed(catalogue->site_count, sizeof *worker->written_sites, error);
-    worker->place_sums =
-        cts_array_zeroed(catalogue->allocation_count + 1, sizeof *worker->place_sums, error);
-    return worker->pairs && worker->pairs_used && worker->cta_pairs && worker->top &&
-                   worker->site_sums && worker->written && worker->written_sites &&
-                   worker->place_sums
+    worker->places.sums =
+        cts_array_zeroed(catalogue->allocation_count + 1, sizeof *worker->places.sums, error);
+    return worker->pairs.by_writer && worker->pairs.used && worker->pairs.of_cta &&
+                   worker->transfers.top && worker->site_sums && worker->written &&
+                   worker->written_sites && worker->places.sums
                ? CTS_OK
                : CTS_MEMORY;
 }
@@ -101,7 +103,7 @@ static enum cts_status set_up_workers(struct cts_comm_model *model, struct cts_e
         worker->index = i;
         cts_bits_init(&worker->contended, &model->pool, CTS_CONTENDED_COUNT);
         if (set_up_sums(worker, error)) return CTS_MEMORY;
-        if (cts_comm_density_init(&worker->density, largest_grid(model->result),
+        if (cts_comm_density_init(&worker->transfers.density, largest_grid(model->result),
                                   model->options.density_bins, error))
             return CTS_MEMORY;
     }
@@ -290,8 +292,8 @@ static void join_sums(struct cts_comm_model *model)
             sum->sent_access_bytes += more->sent_access_bytes;
         }
         for (size_t k = 0; k <= model->catalogue->allocation_count; k++) {
-            struct cts_comm_allocation *const sum = &first->place_sums[k];
-            const struct cts_comm_allocation *const more = &worker->place_sums[k];
+            struct cts_comm_allocation *const sum = &first->places.sums[k];
+            const struct cts_comm_allocation *const more = &worker->places.sums[k];
             sum->read_bytes += more->read_bytes;
             sum->written_bytes += more->written_bytes;
             sum->received_bytes += more->received_bytes;
@@ -318,10 +320,10 @@ static enum cts_status gather_top(struct cts_comm_model *model, struct cts_error
     if (!result->top) return CTS_MEMORY;
     for (unsigned i = 0; i < model->worker_count; i++) {
         const struct cts_comm_worker *const worker = &model->workers[i];
-        if (worker->top_count)
-            memcpy(result->top + result->top_count, worker->top,
-                   worker->top_count * sizeof *worker->top);
-        result->top_count += worker->top_count;
+        if (worker->transfers.top_count)
+            memcpy(result->top + result->top_count, worker->transfers.top,
+                   worker->transfers.top_count * sizeof *worker->transfers.top);
+        result->top_count += worker->transfers.top_count;
     }
     qsort(result->top, result->top_count, sizeof *result->top, by_size);
     if (result->top_count > most) result->top_count = most;
@@ -334,17 +336,18 @@ static enum cts_status join_workers(struct cts_comm_model *model, struct cts_err
     struct cts_comm *const result = model->result;
     enum cts_status status = CTS_OK;
     for (unsigned i = 0; !status && i < model->worker_count; i++)
-        status = cts_comm_places_flush(&model->workers[i], error);
+        status = cts_comm_places_flush(&model->workers[i].places, error);
     join_sums(model);
-    if (!status) status = join_maps(model, offsetof(struct cts_comm_worker, transfer_sizes), error);
+    if (!status)
+        status = join_maps(model, offsetof(struct cts_comm_worker, transfers.sizes), error);
     if (!status) status = join_maps(model, offsetof(struct cts_comm_worker, in_degrees), error);
-    if (!status) status = join_maps(model, offsetof(struct cts_comm_worker, place_pairs), error);
+    if (!status) status = join_maps(model, offsetof(struct cts_comm_worker, places.pairs), error);
     if (!status) status = gather_top(model, error);
     if (!status)
         status = cts_comm_density_init(&result->density, largest_grid(result),
                                        model->options.density_bins, error);
     for (unsigned i = 0; !status && i < model->worker_count; i++)
-        cts_comm_density_add(&result->density, &model->workers[i].density);
+        cts_comm_density_add(&result->density, &model->workers[i].transfers.density);
     for (unsigned i = 0; i < model->worker_count; i++)
         result->record_count += model->workers[i].record_count;
     return status;
@@ -408,7 +411,7 @@ static enum cts_status list_distributions(struct cts_comm_model *model, struct c
     if (!status)
         status = list_map(&first->in_degrees, &result->in_degrees, &result->in_degree_count, error);
     if (!status)
-        status = list_map(&first->transfer_sizes, &result->transfer_sizes,
+        status = list_map(&first->transfers.sizes, &result->transfer_sizes,
                           &result->transfer_size_count, error);
     return status;
 }
@@ -436,29 +439,26 @@ static void release_worker(struct cts_comm_worker *worker)
     for (size_t i = 0; i < sizeof worker->scratch / sizeof *worker->scratch; i++)
         cts_intervals_release(&worker->scratch[i]);
     cts_spans_release(&worker->sorting);
-    free(worker->pairs);
-    free(worker->pairs_used);
-    free(worker->cta_pairs);
+    free(worker->pairs.by_writer);
+    free(worker->pairs.used);
+    free(worker->pairs.of_cta);
     free(worker->senders.items);
     free(worker->site_sums);
     free(worker->written);
     free(worker->written_sites);
-    free(worker->place_sums);
+    free(worker->places.sums);
     free(worker->device_sums);
     cts_map_release(&worker->touched);
-    cts_map_release(&worker->place_pairs);
+    cts_map_release(&worker->places.pairs);
     for (unsigned kind = 0; kind < CTS_STRIDE_KIND_COUNT; kind++)
         cts_strides_release(&worker->strides[kind]);
-    cts_sets_release(&worker->marks);
-    cts_sets_release(&worker->rereads);
-    cts_sets_release(&worker->stores);
-    cts_sets_release(&worker->atomics);
+    for (int kind = 0; kind < CTS_COMM_SET_COUNT; kind++) cts_sets_release(&worker->sets[kind]);
     if (worker->contended.pool) cts_bits_clear(&worker->contended);
-    cts_map_release(&worker->transfer_sizes);
+    cts_map_release(&worker->transfers.sizes);
     cts_map_release(&worker->in_degrees);
-    cts_comm_density_release(&worker->density);
-    free(worker->top);
-    free(worker->transfers.items);
+    cts_comm_density_release(&worker->transfers.density);
+    free(worker->transfers.top);
+    free(worker->transfers.kept.items);
 }
 
 static void release_model(struct cts_comm_model *model)
@@ -472,9 +472,9 @@ static void release_model(struct cts_comm_model *model)
     cts_bits_pool_release(&model->pool);
     cts_comm_stores_release(model);
     free(model->launch_out_degrees);
-    free(model->node_sms);
+    free(model->sms.of_nodes);
     free(model->place_memories);
-    free(model->sm_order);
+    free(model->sms.order);
     cts_places_release(&model->places);
     cts_comm_exchange_release(model);
     cts_summary_plan_release(&model->plan);

@@ -50,7 +50,8 @@ static enum cts_status link_set(struct cts_comm_worker *worker, struct cts_comm_
                                 const struct cts_intervals *set)
 {
     struct cts_error *const error = &worker->error;
-    struct growing marks = {.sets = &worker->marks}, rereads = {.sets = &worker->rereads};
+    struct growing marks = {.sets = &worker->sets[CTS_COMM_MARKS]},
+                   rereads = {.sets = &worker->sets[CTS_COMM_REREADS]};
     struct cts_addresses addresses = {.strides = &worker->strides[CTS_STRIDE_LOAD_ADDRESS]};
     const uint32_t width = state->read_grain.mixed ? 0 : state->read_grain.width;
     enum cts_status status = CTS_OK;
@@ -77,8 +78,10 @@ static enum cts_status link_set(struct cts_comm_worker *worker, struct cts_comm_
             at = end;
         }
     }
-    status = cts_sets_add(&worker->marks, marks.start, marks.end, 0, error);
-    if (!status) status = cts_sets_add(&worker->rereads, rereads.start, rereads.end, 0, error);
+    status = cts_sets_add(&worker->sets[CTS_COMM_MARKS], marks.start, marks.end, 0, error);
+    if (!status)
+        status =
+            cts_sets_add(&worker->sets[CTS_COMM_REREADS], rereads.start, rereads.end, 0, error);
     if (status || width) return status;
     const struct cts_address_filter filter = {.state = worker, .run = node_run};
     return cts_grain_strides(&state->read_grain, set, &filter, addresses.strides, error);
@@ -191,8 +194,8 @@ static enum cts_status add_claims(struct cts_comm_worker *worker,
 {
     const struct cts_intervals *const sets = state->sets[CTS_COMM_GLOBAL];
     for (unsigned class = CTS_COMM_STORE; class <= CTS_COMM_ATOMIC; class ++) {
-        struct cts_sets *const claims =
-            class == CTS_COMM_STORE ? &worker->stores : &worker->atomics;
+        struct cts_sets *const claims = class == CTS_COMM_STORE ? &worker->sets[CTS_COMM_STORES]
+                                                                : &worker->sets[CTS_COMM_ATOMICS];
         for (size_t i = 0; i < sets[class].count; i++) {
             const struct cts_interval item = sets[class].items[i];
             const enum cts_status status =
@@ -274,8 +277,8 @@ enum cts_status cts_comm_finish_cta(struct cts_comm_worker *worker, struct cts_c
         ++*same_degree;
     else
         status = CTS_MEMORY;
-    if (model->node_sms)
-        cts_comm_sm_add(model, model->node_sms[worker->node - CTS_WRITER_FIRST_NODE], &counts);
+    if (model->sms.of_nodes)
+        cts_comm_sm_add(model, model->sms.of_nodes[worker->node - CTS_WRITER_FIRST_NODE], &counts);
     if (model->cta_counts) { /* sums as a writer come later and from other threads */
         struct cts_comm_counts *const kept = &model->cta_counts[model->launch][state->cta];
         cts_comm_counts_add(kept, &counts);

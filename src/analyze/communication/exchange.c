@@ -72,7 +72,7 @@ static enum cts_status route(struct cts_comm_model *model, const struct cts_set_
         if (is_for_nobody(&router, &items[i])) continue;
         for (unsigned p = 0; p < model->options.processes->count; p++) {
             if (p == model->options.processes->rank || !is_for(&router, &items[i], p)) continue;
-            struct cts_comm_outgoing *const out = &model->outgoing[p];
+            struct cts_comm_outgoing *const out = &model->parcels.outgoing[p];
             if (CTS_ARRAY_RESERVE(&out->sets[kind], out->sets[kind].count + 1, error))
                 return CTS_MEMORY;
             out->sets[kind].items[out->sets[kind].count++] = items[i];
@@ -84,14 +84,15 @@ static enum cts_status route(struct cts_comm_model *model, const struct cts_set_
 static enum cts_status route_all(struct cts_comm_model *model, struct cts_error *error)
 {
     const unsigned count = model->options.processes->count;
-    if (!model->outgoing) model->outgoing = cts_array_zeroed(count, sizeof *model->outgoing, error);
-    if (!model->outgoing) return CTS_MEMORY;
+    if (!model->parcels.outgoing)
+        model->parcels.outgoing = cts_array_zeroed(count, sizeof *model->parcels.outgoing, error);
+    if (!model->parcels.outgoing) return CTS_MEMORY;
     for (unsigned p = 0; p < count; p++)
         for (unsigned kind = 0; kind < CTS_COMM_SET_COUNT; kind++)
-            model->outgoing[p].sets[kind].count = 0;
+            model->parcels.outgoing[p].sets[kind].count = 0;
     for (unsigned i = 0; i < model->worker_count; i++) {
         for (unsigned kind = 0; kind < CTS_COMM_SET_COUNT; kind++) {
-            const struct cts_sets *const sets = cts_comm_set_of(&model->workers[i], kind);
+            const struct cts_sets *const sets = &model->workers[i].sets[kind];
             struct cts_sets_place place = {0};
             const struct cts_set_item *items;
             for (size_t item_count; (item_count = cts_sets_next(sets, &place, &items));) {
@@ -151,12 +152,13 @@ static char *pack_all(const struct cts_comm_model *model, size_t *sizes, struct 
     for (unsigned i = 0; i < model->worker_count; i++)
         sender_count += model->workers[i].senders.count;
     for (unsigned p = 0; p < processes->count; p++) {
-        sizes[p] = p == processes->rank ? 0 : block_bytes(&model->outgoing[p], sender_count);
+        sizes[p] =
+            p == processes->rank ? 0 : block_bytes(&model->parcels.outgoing[p], sender_count);
         total += sizes[p];
     }
     char *const blocks = cts_array_zeroed(total, 1, error), *at = blocks;
     for (unsigned p = 0; blocks && p < processes->count; p++) {
-        if (p != processes->rank) pack(model, &model->outgoing[p], sender_count, at);
+        if (p != processes->rank) pack(model, &model->parcels.outgoing[p], sender_count, at);
         at += sizes[p];
     }
     return blocks;
@@ -165,7 +167,7 @@ static char *pack_all(const struct cts_comm_model *model, size_t *sizes, struct 
 static enum cts_status unpack(struct cts_comm_model *model, unsigned process, const char *block,
                               struct cts_error *error)
 {
-    struct cts_comm_remote *const remote = &model->remotes[process];
+    struct cts_comm_remote *const remote = &model->parcels.remotes[process];
     struct cts_comm_worker *const first = &model->workers[0];
     const uint64_t *const header = (const uint64_t *)(const void *)block;
     const char *at = block + HEADER_WORDS * sizeof *header;
@@ -197,30 +199,31 @@ enum cts_status cts_comm_exchange(struct cts_comm_model *model, struct cts_error
     char *mine = NULL;
     enum cts_status status = sizes ? route_all(model, error) : CTS_MEMORY;
     if (!status && !(mine = pack_all(model, sizes, error))) status = CTS_MEMORY;
-    free(model->remote_block);
-    model->remote_block = NULL;
-    if (!model->remotes)
-        model->remotes = cts_array_zeroed(processes->count, sizeof *model->remotes, error);
-    if (!model->remotes) status = CTS_MEMORY;
+    free(model->parcels.block);
+    model->parcels.block = NULL;
+    if (!model->parcels.remotes)
+        model->parcels.remotes =
+            cts_array_zeroed(processes->count, sizeof *model->parcels.remotes, error);
+    if (!model->parcels.remotes) status = CTS_MEMORY;
     if (cts_processes_agree(processes, &status, error))
         status = cts_processes_all_to_all(processes, (struct cts_sent_blocks){mine, sizes},
-                                          &model->remote_block, &offsets, error);
+                                          &model->parcels.block, &offsets, error);
     free(mine);
     free(sizes);
     for (unsigned i = 0; !status && i < processes->count; i++)
         if (i != processes->rank)
-            status = unpack(model, i, (const char *)model->remote_block + offsets[i], error);
+            status = unpack(model, i, (const char *)model->parcels.block + offsets[i], error);
     free(offsets);
     return status;
 }
 
 void cts_comm_exchange_release(struct cts_comm_model *model)
 {
-    for (unsigned p = 0; model->outgoing && p < process_count(model); p++)
+    for (unsigned p = 0; model->parcels.outgoing && p < process_count(model); p++)
         for (unsigned kind = 0; kind < CTS_COMM_SET_COUNT; kind++)
-            free(model->outgoing[p].sets[kind].items);
-    free(model->outgoing);
-    free(model->remotes);
-    free(model->remote_block);
+            free(model->parcels.outgoing[p].sets[kind].items);
+    free(model->parcels.outgoing);
+    free(model->parcels.remotes);
+    free(model->parcels.block);
     cts_comm_regions_release(&model->regions);
 }

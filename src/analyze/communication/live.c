@@ -36,10 +36,13 @@ enum cts_status cts_comm_retrace_finish_cta(struct cts_comm_worker *worker,
     const struct cts_intervals *const sets = state->sets[CTS_COMM_GLOBAL];
     struct cts_intervals *const written = &worker->scratch[2];
     struct cts_error *const error = &worker->error;
-    enum cts_status status = add_items(&worker->stores, &sets[CTS_COMM_STORE], worker->node, error);
-    if (!status) status = add_items(&worker->atomics, &sets[CTS_COMM_ATOMIC], worker->node, error);
+    enum cts_status status =
+        add_items(&worker->sets[CTS_COMM_STORES], &sets[CTS_COMM_STORE], worker->node, error);
+    if (!status)
+        status =
+            add_items(&worker->sets[CTS_COMM_ATOMICS], &sets[CTS_COMM_ATOMIC], worker->node, error);
     if (model->mode == CTS_COMM_WINNERS || status) return status;
-    status = add_items(&worker->marks, &sets[CTS_COMM_READ], 0, error);
+    status = add_items(&worker->sets[CTS_COMM_MARKS], &sets[CTS_COMM_READ], 0, error);
     if (status || !model->retraces) return status;
     const struct cts_address_filter filter = cts_comm_live_filter(worker);
     status = cts_intervals_unite(&sets[CTS_COMM_STORE], &sets[CTS_COMM_ATOMIC], written, error);

@@ -23,7 +23,7 @@ static const uint32_t *grid_of(const struct cts_comm_model *model, size_t launch
 
 void cts_comm_pair_use(struct cts_comm_worker *worker, size_t writer)
 {
-    struct cts_comm_pair_sum *const pair = &worker->pairs[writer];
+    struct cts_comm_pair_sum *const pair = &worker->pairs.by_writer[writer];
     if (pair->used) return;
     const uint32_t *const from = grid_of(worker->model, writer);
     const uint32_t *const to = grid_of(worker->model, worker->model->launch);
@@ -37,7 +37,7 @@ void cts_comm_pair_use(struct cts_comm_worker *worker, size_t writer)
         pair->sum.offset_min[d] = INT64_MAX;
         pair->sum.offset_max[d] = INT64_MIN;
     }
-    worker->pairs_used[worker->pairs_used_count++] = writer;
+    worker->pairs.used[worker->pairs.used_count++] = writer;
 }
 
 static void locate(const uint32_t *grid, uint32_t cta, uint32_t index[3])
@@ -57,9 +57,9 @@ static bool is_upper_half(uint32_t i, uint32_t n)
 void cts_comm_pair_add(struct cts_comm_worker *worker, size_t writer,
                        const struct cts_comm_transfer *transfer)
 {
-    struct cts_comm_pair_sum *const pair = &worker->pairs[writer];
+    struct cts_comm_pair_sum *const pair = &worker->pairs.by_writer[writer];
     cts_comm_pair_use(worker, writer);
-    if (!pair->cta_degree++) worker->cta_pairs[worker->cta_pair_count++] = writer;
+    if (!pair->cta_degree++) worker->pairs.of_cta[worker->pairs.of_cta_count++] = writer;
     struct cts_comm_pair *const sum = &pair->sum;
     sum->transfers++;
     sum->bytes += transfer->bytes;
@@ -81,14 +81,14 @@ void cts_comm_pair_add(struct cts_comm_worker *worker, size_t writer,
 
 void cts_comm_pairs_end_cta(struct cts_comm_worker *worker)
 {
-    for (size_t i = 0; i < worker->cta_pair_count; i++) {
-        struct cts_comm_pair_sum *const pair = &worker->pairs[worker->cta_pairs[i]];
+    for (size_t i = 0; i < worker->pairs.of_cta_count; i++) {
+        struct cts_comm_pair_sum *const pair = &worker->pairs.by_writer[worker->pairs.of_cta[i]];
         pair->sum.receivers++;
         if (pair->cta_degree > pair->sum.largest_in_degree)
             pair->sum.largest_in_degree = pair->cta_degree;
         pair->cta_degree = 0;
     }
-    worker->cta_pair_count = 0;
+    worker->pairs.of_cta_count = 0;
 }
 
 /* ---- at the end of a launch ---- */
@@ -128,7 +128,7 @@ static void count_senders(struct cts_comm_model *model, const uint32_t *nodes, s
         uint32_t *const degree = &model->launch_out_degrees[nodes[i] - CTS_WRITER_FIRST_NODE];
         if (!*degree) continue; /* another process named it, too */
         cts_comm_pair_use(first, writer);
-        struct cts_comm_pair *const pair = &first->pairs[writer].sum;
+        struct cts_comm_pair *const pair = &first->pairs.by_writer[writer].sum;
         if (counts) pair->senders++;
         if (*degree > pair->largest_out_degree) pair->largest_out_degree = *degree;
         model->out_degrees[nodes[i] - CTS_WRITER_FIRST_NODE] += *degree;
@@ -148,30 +148,31 @@ enum cts_status cts_comm_pairs_gather(struct cts_comm_model *model, struct cts_e
     struct cts_comm *const result = model->result;
     for (unsigned i = 1; i < model->worker_count; i++) {
         struct cts_comm_worker *const worker = &model->workers[i];
-        for (size_t k = 0; k < worker->pairs_used_count; k++) {
-            const size_t writer = worker->pairs_used[k];
+        for (size_t k = 0; k < worker->pairs.used_count; k++) {
+            const size_t writer = worker->pairs.used[k];
             cts_comm_pair_use(first, writer);
-            cts_comm_pair_combine(&first->pairs[writer].sum, &worker->pairs[writer].sum);
-            worker->pairs[writer].used = false;
+            cts_comm_pair_combine(&first->pairs.by_writer[writer].sum,
+                                  &worker->pairs.by_writer[writer].sum);
+            worker->pairs.by_writer[writer].used = false;
         }
-        worker->pairs_used_count = 0;
+        worker->pairs.used_count = 0;
     }
     for (unsigned i = 0; i < model->worker_count; i++) {
         count_senders(model, model->workers[i].senders.items, model->workers[i].senders.count);
         model->workers[i].senders.count = 0;
     }
-    qsort(first->pairs_used, first->pairs_used_count, sizeof *first->pairs_used, by_index);
-    if (CTS_ARRAY_RESERVE(&model->pairs, model->pairs.count + first->pairs_used_count, error))
+    qsort(first->pairs.used, first->pairs.used_count, sizeof *first->pairs.used, by_index);
+    if (CTS_ARRAY_RESERVE(&model->pairs, model->pairs.count + first->pairs.used_count, error))
         return CTS_MEMORY;
-    for (size_t i = 0; i < first->pairs_used_count; i++) {
-        struct cts_comm_pair_sum *const pair = &first->pairs[first->pairs_used[i]];
+    for (size_t i = 0; i < first->pairs.used_count; i++) {
+        struct cts_comm_pair_sum *const pair = &first->pairs.by_writer[first->pairs.used[i]];
         pair->sum.unordered =
             !cts_order_precedes(&model->plan.order, result->launches[pair->sum.writer].index,
                                 result->launches[pair->sum.reader].index);
         model->pairs.items[model->pairs.count++] = pair->sum;
         pair->used = false;
     }
-    first->pairs_used_count = 0;
+    first->pairs.used_count = 0;
     return CTS_OK;
 }
 

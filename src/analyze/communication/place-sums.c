@@ -9,14 +9,14 @@
 enum cts_status cts_comm_find_places(struct cts_comm_model *model, const struct cts_launch *row,
                                      struct cts_error *error)
 {
-    for (unsigned i = 0; i < model->worker_count; i++) model->workers[i].place_hint = 0;
+    for (unsigned i = 0; i < model->worker_count; i++) model->workers[i].places.hint = 0;
     return cts_places_at(model->catalogue, row, &model->places, error);
 }
 
 size_t cts_comm_place_of(struct cts_comm_worker *worker, uint64_t address, uint64_t *end)
 {
     const struct cts_comm_model *const model = worker->model;
-    const size_t place = cts_place_of(&model->places, &worker->place_hint, address, end);
+    const size_t place = cts_place_of(&model->places, &worker->places.hint, address, end);
     return place == SIZE_MAX ? model->catalogue->allocation_count : place;
 }
 
@@ -34,25 +34,25 @@ static uint64_t pair_key(const struct cts_comm_worker *worker, size_t place, uin
     return (place * kernel_count + from) * kernel_count + to;
 }
 
-static enum cts_status add_pair(struct cts_comm_worker *worker, uint64_t key, uint64_t bytes,
+static enum cts_status add_pair(struct cts_comm_place_sums *places, uint64_t key, uint64_t bytes,
                                 struct cts_error *error)
 {
-    if (worker->place_pair_bytes && worker->place_pair_key != key) {
-        const enum cts_status status = cts_comm_places_flush(worker, error);
+    if (places->pair_bytes && places->pair_key != key) {
+        const enum cts_status status = cts_comm_places_flush(places, error);
         if (status) return status;
     }
-    worker->place_pair_key = key;
-    worker->place_pair_bytes += bytes;
+    places->pair_key = key;
+    places->pair_bytes += bytes;
     return CTS_OK;
 }
 
-enum cts_status cts_comm_places_flush(struct cts_comm_worker *worker, struct cts_error *error)
+enum cts_status cts_comm_places_flush(struct cts_comm_place_sums *places, struct cts_error *error)
 {
-    if (!worker->place_pair_bytes) return CTS_OK;
-    uint64_t *const sum = cts_map_at(&worker->place_pairs, worker->place_pair_key, error);
+    if (!places->pair_bytes) return CTS_OK;
+    uint64_t *const sum = cts_map_at(&places->pairs, places->pair_key, error);
     if (!sum) return CTS_MEMORY;
-    *sum += worker->place_pair_bytes;
-    worker->place_pair_bytes = 0;
+    *sum += places->pair_bytes;
+    places->pair_bytes = 0;
     return CTS_OK;
 }
 
@@ -65,13 +65,13 @@ enum cts_status cts_comm_place_read(struct cts_comm_worker *worker, uint64_t sta
     for (uint64_t at = start, end; at < stop; at = end) {
         const size_t place = cts_comm_place_of(worker, at, &end);
         if (end > stop) end = stop;
-        worker->place_sums[place].read_bytes += end - at;
+        worker->places.sums[place].read_bytes += end - at;
         struct cts_comm_device_sum *const sum = cts_comm_device_sum(worker, place);
         if (sum) sum->read_bytes += end - at;
         if (!is_node) continue;
-        worker->place_sums[place].received_bytes += end - at;
-        const enum cts_status status =
-            add_pair(worker, pair_key(worker, place, (uint32_t)launch), end - at, &worker->error);
+        worker->places.sums[place].received_bytes += end - at;
+        const enum cts_status status = add_pair(
+            &worker->places, pair_key(worker, place, (uint32_t)launch), end - at, &worker->error);
         if (status) return status;
     }
     return CTS_OK;
@@ -83,7 +83,7 @@ void cts_comm_place_written(struct cts_comm_worker *worker, const struct cts_int
         for (uint64_t at = set->items[i].start, end; at < set->items[i].end; at = end) {
             const size_t place = cts_comm_place_of(worker, at, &end);
             if (end > set->items[i].end) end = set->items[i].end;
-            worker->place_sums[place].written_bytes += end - at;
+            worker->places.sums[place].written_bytes += end - at;
             struct cts_comm_device_sum *const sum = cts_comm_device_sum(worker, place);
             if (sum) sum->written_bytes += end - at;
         }
@@ -99,7 +99,7 @@ static enum cts_status list_places(struct cts_comm_model *model, struct cts_erro
     result->allocations = cts_array_zeroed(count, sizeof *result->allocations, error);
     if (!result->allocations) return CTS_MEMORY;
     for (size_t i = 0; i < count; i++) {
-        const struct cts_comm_allocation *const sum = &model->workers[0].place_sums[i];
+        const struct cts_comm_allocation *const sum = &model->workers[0].places.sums[i];
         if (!sum->read_bytes && !sum->written_bytes && !sum->communicated_out_bytes) continue;
         struct cts_comm_allocation *const row = &result->allocations[result->allocation_count++];
         *row = *sum;
@@ -119,7 +119,7 @@ static int by_place(const void *left, const void *right)
 enum cts_status cts_comm_places_conclude(struct cts_comm_model *model, struct cts_error *error)
 {
     struct cts_comm *const result = model->result;
-    const struct cts_map *const map = &model->workers[0].place_pairs;
+    const struct cts_map *const map = &model->workers[0].places.pairs;
     const uint64_t kernel_count = model->kernel_limit;
     const enum cts_status status = list_places(model, error);
     if (status) return status;

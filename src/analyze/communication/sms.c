@@ -23,11 +23,12 @@ enum cts_status cts_comm_sms_set_up(struct cts_comm_model *model, struct cts_err
     if (!count) return CTS_OK;
     if (count > UINT32_MAX)
         return cts_fail(error, CTS_LIMIT, "the catalogue has over 2^32 rows of 'cta_sms'");
-    model->sm_order = cts_array_zeroed(count, sizeof *model->sm_order, error);
-    model->node_sms = cts_array_zeroed(model->result->node_count, sizeof *model->node_sms, error);
-    if (!model->sm_order || !model->node_sms) return CTS_MEMORY;
-    for (size_t i = 0; i < count; i++) model->sm_order[i] = (uint32_t)i;
-    qsort_r(model->sm_order, count, sizeof *model->sm_order, by_launch_cta, catalogue->cta_sms);
+    model->sms.order = cts_array_zeroed(count, sizeof *model->sms.order, error);
+    model->sms.of_nodes =
+        cts_array_zeroed(model->result->node_count, sizeof *model->sms.of_nodes, error);
+    if (!model->sms.order || !model->sms.of_nodes) return CTS_MEMORY;
+    for (size_t i = 0; i < count; i++) model->sms.order[i] = (uint32_t)i;
+    qsort_r(model->sms.order, count, sizeof *model->sms.order, by_launch_cta, catalogue->cta_sms);
     return CTS_OK;
 }
 
@@ -35,7 +36,7 @@ enum cts_status cts_comm_sms_set_up(struct cts_comm_model *model, struct cts_err
 static size_t first_row(const struct cts_comm_model *model, uint32_t launch)
 {
     const struct cts_cta_sm *const rows = model->catalogue->cta_sms;
-    return CTS_SEARCH(model->catalogue->cta_sm_count, i, rows[model->sm_order[i]].launch < launch);
+    return CTS_SEARCH(model->catalogue->cta_sm_count, i, rows[model->sms.order[i]].launch < launch);
 }
 
 static int by_sm(const void *left, const void *right)
@@ -52,7 +53,7 @@ static enum cts_status add_rows(struct cts_comm_model *model, size_t begin, size
     struct cts_map sms = {0};
     enum cts_status status = CTS_OK;
     for (size_t i = begin; !status && i < end; i++)
-        if (!cts_map_at(&sms, model->catalogue->cta_sms[model->sm_order[i]].sm, error))
+        if (!cts_map_at(&sms, model->catalogue->cta_sms[model->sms.order[i]].sm, error))
             status = CTS_MEMORY;
     const size_t count = result->sm_count + sms.count;
     struct cts_comm_sm *const rows =
@@ -76,27 +77,27 @@ static enum cts_status add_rows(struct cts_comm_model *model, size_t begin, size
 
 enum cts_status cts_comm_sms_find(struct cts_comm_model *model, struct cts_error *error)
 {
-    if (!model->node_sms) return CTS_OK;
+    if (!model->sms.of_nodes) return CTS_OK;
     struct cts_comm *const result = model->result;
     const struct cts_comm_launch *const launch = &result->launches[model->launch];
     const struct cts_launch *const row = &model->catalogue->launches[launch->index];
     const size_t begin = first_row(model, row->launch), first = result->sm_count;
     size_t end = begin;
     while (end < model->catalogue->cta_sm_count &&
-           model->catalogue->cta_sms[model->sm_order[end]].launch == row->launch)
+           model->catalogue->cta_sms[model->sms.order[end]].launch == row->launch)
         end++;
     const enum cts_status status = add_rows(model, begin, end, row, error);
     if (status) return status;
     for (size_t i = begin; i < end; i++) {
-        const struct cts_cta_sm *const sm = &model->catalogue->cta_sms[model->sm_order[i]];
+        const struct cts_cta_sm *const sm = &model->catalogue->cta_sms[model->sms.order[i]];
         const bool is_last =
-            i + 1 == end || model->catalogue->cta_sms[model->sm_order[i + 1]].cta != sm->cta;
+            i + 1 == end || model->catalogue->cta_sms[model->sms.order[i + 1]].cta != sm->cta;
         if (!is_last || sm->cta >= launch->cta_count) continue;
         const struct cts_comm_sm key = {.sm = sm->sm};
         struct cts_comm_sm *const found =
             bsearch(&key, result->sms + first, result->sm_count - first, sizeof key, by_sm);
         found->cta_count++;
-        model->node_sms[launch->first_node - CTS_WRITER_FIRST_NODE + sm->cta] =
+        model->sms.of_nodes[launch->first_node - CTS_WRITER_FIRST_NODE + sm->cta] =
             (uint32_t)(found - result->sms) + 1;
     }
     return CTS_OK;

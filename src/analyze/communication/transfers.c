@@ -14,12 +14,12 @@ bool cts_comm_is_less(const struct cts_comm_transfer *a, const struct cts_comm_t
     return a->writer_cta > b->writer_cta;
 }
 
-static void keep_top(struct cts_comm_worker *worker, const struct cts_comm_transfer *transfer)
+static void keep_top(struct cts_comm_transfer_sums *sums, size_t most,
+                     const struct cts_comm_transfer *transfer)
 {
-    struct cts_comm_transfer *const heap = worker->top;
-    const size_t most = worker->model->options.top_count;
-    if (worker->top_count < most) {
-        size_t i = worker->top_count++;
+    struct cts_comm_transfer *const heap = sums->top;
+    if (sums->top_count < most) {
+        size_t i = sums->top_count++;
         for (; i > 0 && cts_comm_is_less(transfer, &heap[(i - 1) / 2]); i = (i - 1) / 2)
             heap[i] = heap[(i - 1) / 2];
         heap[i] = *transfer;
@@ -57,10 +57,10 @@ void cts_comm_transfers_cut(struct cts_comm_transfers *list, size_t most, uint64
 static enum cts_status list_transfer(struct cts_comm_worker *worker,
                                      const struct cts_comm_transfer *transfer)
 {
-    struct cts_comm_transfers *const list = &worker->transfers;
+    struct cts_comm_transfers *const list = &worker->transfers.kept;
     const size_t room = worker->model->transfer_room;
     if (list->count >= 2 * room + 1024)
-        cts_comm_transfers_cut(list, room, &worker->transfers_left_out);
+        cts_comm_transfers_cut(list, room, &worker->transfers.left_out);
     if (CTS_ARRAY_RESERVE(list, list->count + 1, &worker->error)) return CTS_MEMORY;
     list->items[list->count++] = *transfer;
     return CTS_OK;
@@ -70,11 +70,11 @@ enum cts_status cts_comm_keep_transfer(struct cts_comm_worker *worker,
                                        const struct cts_comm_transfer *transfer)
 {
     uint64_t *const same_size =
-        cts_map_at(&worker->transfer_sizes, transfer->bytes, &worker->error);
+        cts_map_at(&worker->transfers.sizes, transfer->bytes, &worker->error);
     if (!same_size) return CTS_MEMORY;
     ++*same_size;
-    cts_comm_density_count(&worker->density, transfer->writer_cta, transfer->reader_cta,
+    cts_comm_density_count(&worker->transfers.density, transfer->writer_cta, transfer->reader_cta,
                            transfer->bytes);
-    keep_top(worker, transfer);
+    keep_top(&worker->transfers, worker->model->options.top_count, transfer);
     return worker->model->options.keep_transfers ? list_transfer(worker, transfer) : CTS_OK;
 }
