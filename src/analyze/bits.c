@@ -9,6 +9,7 @@
 
 #include "common/array.h"
 #include "common/hash.h"
+#include "common/promise.h"
 
 enum { BLOCK_BITS = 21, BLOCK_PAGES = 1 << (BLOCK_BITS - CTS_BITS_PAGE_BITS), FIRST_SLOTS = 64 };
 enum { FIRST_PAGES = 64, SLAB_PAGES = 1024, FEW_BYTES = 1 << 20 };
@@ -56,6 +57,7 @@ void cts_bits_pool_release(struct cts_bits_pool *pool)
 static enum cts_status add_slab(struct cts_bits_pool *pool, unsigned planes,
                                 struct cts_error *error)
 {
+    CTS_ASSERT_HELD(&pool->lock);
     const size_t page_bytes = (size_t)planes * CTS_BITS_PAGE_WORDS * sizeof(uint64_t);
     const bool is_first = pool->held_bytes < FEW_BYTES;
     const unsigned page_count = is_first ? FIRST_PAGES : SLAB_PAGES;
@@ -83,6 +85,7 @@ static enum cts_status add_slab(struct cts_bits_pool *pool, unsigned planes,
 /* The caller holds the lock. */
 static uint64_t *take_page(struct cts_bits_pool *pool, unsigned planes, struct cts_error *error)
 {
+    CTS_ASSERT_HELD(&pool->lock);
     if (!pool->free[planes] && add_slab(pool, planes, error)) return NULL;
     union cts_bits_free *const page = pool->free[planes];
     pool->free[planes] = page->next;
@@ -94,6 +97,7 @@ static uint64_t *take_page(struct cts_bits_pool *pool, unsigned planes, struct c
 
 void cts_bits_init(struct cts_bits *bits, struct cts_bits_pool *pool, unsigned planes)
 {
+    assert(planes && planes <= CTS_BITS_PLANES_MAX);
     *bits = (struct cts_bits){.pool = pool, .planes = planes};
 }
 
@@ -121,6 +125,7 @@ uint64_t *cts_bits_find(const struct cts_bits *bits, uint64_t address)
 
 static void put_block(struct cts_bits_root *root, struct block *block)
 {
+    assert(cts_is_power_of_two(root->slot_count) && root->used < root->slot_count);
     size_t i = first_slot(root, block->key);
     while (root->slots[i]) i = (i + 1) & (root->slot_count - 1);
     __atomic_store_n(&root->slots[i], block, __ATOMIC_RELEASE);
@@ -130,6 +135,7 @@ static void put_block(struct cts_bits_root *root, struct block *block)
 /* A root with room for one more block. */
 static struct cts_bits_root *roomy_root(struct cts_bits *bits, struct cts_error *error)
 {
+    CTS_ASSERT_HELD(&bits->pool->lock);
     struct cts_bits_root *const old = bits->root;
     if (old && old->used * 2 < old->slot_count) return old;
     const size_t slot_count = old ? old->slot_count * 2 : FIRST_SLOTS;
@@ -146,6 +152,7 @@ static struct cts_bits_root *roomy_root(struct cts_bits *bits, struct cts_error 
 
 static struct block *need_block(struct cts_bits *bits, uint64_t key, struct cts_error *error)
 {
+    CTS_ASSERT_HELD(&bits->pool->lock);
     struct block *block = bits->root ? find_block(bits->root, key) : NULL;
     if (block) return block;
     struct cts_bits_root *const root = roomy_root(bits, error);
@@ -199,6 +206,7 @@ void cts_bits_clear(struct cts_bits *bits)
 enum cts_status cts_bits_set(struct cts_bits *bits, unsigned plane, uint64_t start, uint64_t end,
                              struct cts_error *error)
 {
+    assert(plane < bits->planes);
     for (uint64_t at = start; at < end;) {
         uint64_t *const words = cts_bits_page(bits, at, error);
         if (!words) return CTS_MEMORY;
@@ -216,6 +224,7 @@ enum cts_status cts_bits_set(struct cts_bits *bits, unsigned plane, uint64_t sta
 
 bool cts_bits_any(const struct cts_bits *bits, unsigned plane, uint64_t start, uint64_t end)
 {
+    assert(plane < bits->planes);
     for (uint64_t at = start; at < end;) {
         const uint64_t *const words = cts_bits_find(bits, at);
         const uint64_t page_start = at & ~UINT64_C(4095);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "common/search.h"
+#include "common/promise.h"
 
 enum { INSERTION_MAX = 40 };
 
@@ -56,12 +57,14 @@ enum cts_status cts_spans_sort(struct cts_spans *spans, struct cts_spans *scratc
         to = swapped;
     }
     if (from != spans->items) memcpy(spans->items, from, spans->count * sizeof *from);
+    CTS_ASSERT_ORDER(i, spans->count, spans->items[i - 1].start <= spans->items[i].start);
     return CTS_OK;
 }
 
 enum cts_status cts_intervals_add(struct cts_intervals *set, uint64_t start, uint64_t end,
                                   struct cts_error *error)
 {
+    assert(start <= end);
     if (set->count == set->capacity && CTS_ARRAY_RESERVE(set, set->count + 1, error))
         return CTS_MEMORY;
     set->items[set->count++] = (struct cts_interval){start, end};
@@ -71,6 +74,7 @@ enum cts_status cts_intervals_add(struct cts_intervals *set, uint64_t start, uin
 enum cts_status cts_spans_unite(const struct cts_spans *spans, struct cts_intervals *set,
                                 struct cts_error *error)
 {
+    assert(!spans->descending); /* they have been sorted */
     if (!spans->count) return CTS_OK;
     const struct cts_span *const items = spans->items;
     uint64_t start = items[0].start, end = start + items[0].length_bytes;
@@ -106,6 +110,7 @@ enum cts_status cts_intervals_normalise(struct cts_intervals *set, struct cts_er
             set->items[last].end = set->items[i].end;
     }
     set->count = last + 1;
+    CTS_ASSERT_ORDER(i, set->count, set->items[i - 1].end <= set->items[i].start);
     return CTS_OK;
 }
 
@@ -122,6 +127,9 @@ static enum cts_status append(struct cts_intervals *set, struct cts_interval ite
 enum cts_status cts_intervals_unite(const struct cts_intervals *a, const struct cts_intervals *b,
                                     struct cts_intervals *result, struct cts_error *error)
 {
+    assert(result != a && result != b);
+    CTS_ASSERT_ORDER(i, a->count, a->items[i - 1].end <= a->items[i].start);
+    CTS_ASSERT_ORDER(i, b->count, b->items[i - 1].end <= b->items[i].start);
     result->count = 0;
     for (size_t i = 0, k = 0; i < a->count || k < b->count;) {
         const bool take_a =
@@ -135,6 +143,9 @@ enum cts_status cts_intervals_intersect(const struct cts_intervals *a,
                                         const struct cts_intervals *b, struct cts_intervals *result,
                                         struct cts_error *error)
 {
+    assert(result != a && result != b);
+    CTS_ASSERT_ORDER(i, a->count, a->items[i - 1].end <= a->items[i].start);
+    CTS_ASSERT_ORDER(i, b->count, b->items[i - 1].end <= b->items[i].start);
     result->count = 0;
     for (size_t i = 0, k = 0; i < a->count && k < b->count;) {
         const struct cts_interval x = a->items[i], y = b->items[k];
@@ -152,6 +163,9 @@ enum cts_status cts_intervals_intersect(const struct cts_intervals *a,
 enum cts_status cts_intervals_subtract(const struct cts_intervals *a, const struct cts_intervals *b,
                                        struct cts_intervals *result, struct cts_error *error)
 {
+    assert(result != a && result != b);
+    CTS_ASSERT_ORDER(i, a->count, a->items[i - 1].end <= a->items[i].start);
+    CTS_ASSERT_ORDER(i, b->count, b->items[i - 1].end <= b->items[i].start);
     result->count = 0;
     size_t k = 0;
     for (size_t i = 0; i < a->count; i++) {

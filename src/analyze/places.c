@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "common/array.h"
+#include "common/promise.h"
 
 struct alive {
     uint64_t start, end, op;
@@ -42,6 +43,7 @@ static void push(struct alive *heap, size_t *count, struct alive item)
 
 static void pop(struct alive *heap, size_t *count)
 {
+    assert(*count);
     const struct alive item = heap[--*count];
     size_t i = 0;
     for (size_t child; (child = 2 * i + 1) < *count; i = child) {
@@ -56,6 +58,7 @@ static enum cts_status add_place(struct cts_places *places, uint64_t start, uint
                                  size_t allocation, struct cts_error *error)
 {
     struct cts_place *const last = places->count ? &places->items[places->count - 1] : NULL;
+    assert(start < end && (!last || last->end <= start)); /* disjoint, ascending */
     if (last && last->end == start && last->allocation == allocation) {
         last->end = end;
         return CTS_OK;

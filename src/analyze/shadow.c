@@ -19,6 +19,7 @@
 #include <stdlib.h>
 
 #include "common/array.h"
+#include "common/promise.h"
 
 enum {
     PAGE_BITS = 12,
@@ -128,6 +129,7 @@ static union page *new_page(struct shard *shard, uint32_t writer, struct cts_err
 static void free_split(struct shard *shard, uint32_t word)
 {
     const uint32_t index = word & ~SPLIT;
+    assert(word & SPLIT && index < shard->splits.count && shard->split_live);
     shard->splits.items[index].writers[0] = shard->free_split;
     shard->free_split = index + 1;
     shard->split_live--;
@@ -143,6 +145,7 @@ static void free_page(struct shard *shard, union page *page)
 
 static enum cts_status split_word(struct shard *shard, uint32_t *word, struct cts_error *error)
 {
+    assert(!(*word & SPLIT));
     if (!shard->free_split) {
         if (shard->splits.count >= SPLIT - 1)
             return cts_fail(error, CTS_LIMIT, "over 2^31 words are shared by several writers");
@@ -169,6 +172,7 @@ struct written {
 static enum cts_status fill_in_word(struct shard *shard, uint32_t *word, struct written bytes,
                                     struct cts_error *error)
 {
+    assert(bytes.first < bytes.end && bytes.end <= 4);
     const uint32_t writer = bytes.writer;
     if (*word == writer) return CTS_OK;
     const enum cts_status status = *word & SPLIT ? CTS_OK : split_word(shard, word, error);
@@ -194,6 +198,7 @@ static void fill_words(struct shard *shard, uint32_t *words, unsigned count, uin
 static enum cts_status fill_in_page(struct shard *shard, union page *page, struct written bytes,
                                     struct cts_error *error)
 {
+    assert(bytes.first < bytes.end && bytes.end <= 1 << PAGE_BITS);
     const unsigned end = bytes.end;
     const uint32_t writer = bytes.writer;
     unsigned first = bytes.first;
@@ -232,6 +237,7 @@ static enum cts_status fill_page_entry(struct shard *shard, entry *e, struct wri
 
 static table *new_table(struct cts_shadow *shadow, entry all, struct cts_error *error)
 {
+    assert(is_uniform(all));
     table *const made = malloc(sizeof *made);
     if (!made) {
         (void)cts_fail(error, CTS_MEMORY, "no memory for a table of the shadow memory");
@@ -285,6 +291,8 @@ struct stretch {
 static enum cts_status fill_entry(struct cts_shadow *shadow, entry *e, unsigned level,
                                   struct stretch stretch, struct cts_error *error)
 {
+    assert(stretch.first <= stretch.last &&
+           (stretch.first ^ stretch.last) >> level_bits(level) == 0);
     const uint64_t first = stretch.first, last = stretch.last;
     const uint32_t writer = stretch.writer;
     const uint64_t mask = LAST_IN(level_bits(level));

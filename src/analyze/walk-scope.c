@@ -1,6 +1,7 @@
 /* Which records of a launch a walk gets: its chunks, and shares of its CTAs. */
 #include "analyze/walk.h"
 #include "common/search.h"
+#include "common/promise.h"
 
 struct cts_walk_scope cts_walk_scope_of(const struct cts_access_source *source, uint32_t launch,
                                         uint64_t cta_count)
@@ -43,6 +44,7 @@ static uint64_t first_of_share(const struct cts_access_source *source,
 void cts_walk_share(const struct cts_access_source *source, unsigned share, unsigned share_count,
                     struct cts_walk_scope *scope)
 {
+    assert(share_count && share < share_count);
     const uint64_t first = first_of_share(source, scope, share, share_count);
     scope->end_cta = first_of_share(source, scope, share + 1, share_count);
     scope->first_cta = first;

@@ -12,6 +12,7 @@
 
 #include "common/array.h"
 #include "common/parallel.h"
+#include "common/promise.h"
 
 #define NO_CTA UINT64_MAX
 
@@ -243,6 +244,7 @@ static enum cts_status open_cta(const struct reading *r, const struct cts_acc_ch
 
 static enum cts_status close_cta(const struct reading *r, size_t place)
 {
+    assert(place < r->thread->open.count);
     struct thread *const thread = r->thread;
     const struct cts_walk_ops *const ops = r->walk->ops;
     void *const state = thread->open.items[place].state;

@@ -8,12 +8,14 @@
 #include <string.h>
 
 #include "common/error.h"
+#include "common/promise.h"
 
 /* *items holds *capacity items of `item_bytes` each, or is NULL with 0; both change when it grows.
  * CTS_MEMORY, also where the size would not fit. The caller frees *items. */
 static inline enum cts_status cts_array_grow(void **items, size_t *capacity, size_t needed,
                                              size_t item_bytes, struct cts_error *error)
 {
+    assert(item_bytes && (*items || !*capacity) && needed > *capacity);
     size_t wanted = *capacity ? *capacity : 16;
     while (wanted < needed && wanted <= SIZE_MAX / 2) wanted *= 2;
     if (wanted < needed || wanted > SIZE_MAX / 2 / item_bytes)

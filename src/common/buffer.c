@@ -1,5 +1,6 @@
 #include "common/buffer.h"
 #include "common/read-file.h"
+#include "common/promise.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -15,6 +16,7 @@ void cts_buffer_release(struct cts_buffer *buffer)
 enum cts_status cts_buffer_reserve(struct cts_buffer *buffer, size_t more_bytes,
                                    struct cts_error *error)
 {
+    assert(buffer->size_bytes <= buffer->capacity_bytes);
     if (more_bytes <= buffer->capacity_bytes - buffer->size_bytes) return CTS_OK;
     const size_t ceiling = buffer->ceiling_bytes ? buffer->ceiling_bytes : SIZE_MAX / 2;
     if (buffer->size_bytes > ceiling || more_bytes > ceiling - buffer->size_bytes)
@@ -33,6 +35,8 @@ enum cts_status cts_buffer_reserve(struct cts_buffer *buffer, size_t more_bytes,
 enum cts_status cts_buffer_append(struct cts_buffer *buffer, const void *bytes, size_t byte_count,
                                   struct cts_error *error)
 {
+    assert(!byte_count || (const uint8_t *)bytes + byte_count <= buffer->data ||
+           (const uint8_t *)bytes >= buffer->data + buffer->capacity_bytes); /* not its own */
     const enum cts_status status = cts_buffer_reserve(buffer, byte_count, error);
     if (status) return status;
     if (byte_count) memcpy(buffer->data + buffer->size_bytes, bytes, byte_count);

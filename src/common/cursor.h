@@ -7,6 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "common/promise.h"
+
 struct cts_cursor {
     const uint8_t *at;
     const uint8_t *end;
@@ -21,6 +23,7 @@ static inline struct cts_cursor cts_cursor_of(const void *bytes, size_t byte_cou
 
 static inline size_t cts_cursor_left(const struct cts_cursor *cursor)
 {
+    assert(cursor->at <= cursor->end);
     return (size_t)(cursor->end - cursor->at);
 }
 
@@ -38,6 +41,7 @@ static inline const uint8_t *cts_cursor_bytes(struct cts_cursor *cursor, size_t 
 
 static inline uint64_t cts_cursor_unsigned(struct cts_cursor *cursor, size_t byte_count)
 {
+    assert(byte_count <= sizeof(uint64_t));
     const uint8_t *const bytes = cts_cursor_bytes(cursor, byte_count);
     uint64_t value = 0;
     for (size_t i = 0; bytes && i < byte_count; i++) value |= (uint64_t)bytes[i] << (8 * i);

@@ -9,6 +9,7 @@
 
 #include "common/terminal.h"
 #include "common/utf8.h"
+#include "common/promise.h"
 
 void cts_json_begin(struct cts_json *json, FILE *file)
 {
@@ -17,6 +18,7 @@ void cts_json_begin(struct cts_json *json, FILE *file)
 
 enum cts_status cts_json_end(struct cts_json *json, struct cts_error *error)
 {
+    assert(!json->depth && !json->after_key);
     fputc('\n', json->file);
     if (fflush(json->file) || ferror(json->file))
         return cts_fail_errno(error, cts_terminal_errno(json->file),
@@ -60,6 +62,7 @@ static void open_container(struct cts_json *json, char bracket, bool row)
 
 static void close_container(struct cts_json *json, char bracket)
 {
+    assert(json->depth && !json->after_key); /* opens and closes are balanced */
     const bool one_line = on_one_line(json);
     if (json->row_depth == json->depth) json->row_depth = 0;
     json->depth--;
@@ -141,6 +144,7 @@ static void write_text(FILE *file, const char *text)
 
 void cts_json_key(struct cts_json *json, const char *key)
 {
+    assert(json->depth && !json->after_key);
     lead(json);
     write_text(json->file, key);
     fputs(": ", json->file);

@@ -5,6 +5,7 @@
 
 #include "common/array.h"
 #include "common/hash.h"
+#include "common/promise.h"
 
 void cts_map_release(struct cts_map *map)
 {
@@ -16,6 +17,7 @@ void cts_map_release(struct cts_map *map)
 /* Where `key` is or would be. */
 static size_t slot_of(const struct cts_map *map, uint64_t key)
 {
+    assert(cts_is_power_of_two(map->capacity) && map->count < map->capacity); /* it ends */
     size_t slot = (size_t)(cts_hash(key) >> 32) & (map->capacity - 1);
     while (map->used[slot] && map->entries[slot].key != key)
         slot = (slot + 1) & (map->capacity - 1);
@@ -75,6 +77,7 @@ struct cts_map_entry *cts_map_sorted(const struct cts_map *map, struct cts_error
     size_t count = 0;
     for (size_t i = 0; i < map->capacity; i++)
         if (map->used[i]) sorted[count++] = map->entries[i];
+    assert(count == map->count);
     qsort(sorted, count, sizeof *sorted, by_key);
     return sorted;
 }
@@ -88,6 +91,7 @@ void cts_text_map_release(struct cts_text_map *map)
 
 uint64_t *cts_text_map_at(struct cts_text_map *map, const char *text, struct cts_error *error)
 {
+    assert(text);
     if (CTS_ARRAY_RESERVE(map, map->count + 1, error)) return NULL;
     for (uint64_t hash = cts_hash_text(CTS_HASH_START, text);; hash++) {
         uint64_t *const item = cts_map_at(&map->index, hash, error);

@@ -1,4 +1,5 @@
 #include "common/parallel.h"
+#include "common/promise.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -35,6 +36,7 @@ static void *run(void *argument)
 
 void cts_parallel(unsigned thread_count, void (*work)(void *state, unsigned index), void *state)
 {
+    assert(work);
     struct task tasks[THREADS_MAX];
     if (thread_count > THREADS_MAX) thread_count = THREADS_MAX;
     for (unsigned i = 0; i < thread_count; i++) {
@@ -64,6 +66,7 @@ struct each {
 static void note_failure(struct each *each, size_t item, enum cts_status status,
                          const struct cts_error *error)
 {
+    assert(status && item < each->item_count);
     pthread_mutex_lock(&each->lock);
     if (item < each->failed_item) {
         each->failed_item = item;
@@ -91,6 +94,7 @@ enum cts_status cts_for_each(size_t item_count, unsigned thread_count,
                                                      struct cts_error *error),
                              void *state, struct cts_error *error)
 {
+    assert(work);
     struct each each = {
         .item_count = item_count, .work = work, .state = state, .failed_item = SIZE_MAX};
     if (!item_count) return CTS_OK;

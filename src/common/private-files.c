@@ -1,4 +1,5 @@
 #include "common/private-files.h"
+#include "common/promise.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -98,6 +99,7 @@ static void *serve(void *argument)
 /* The thread takes none of the program's signals. */
 static int start_thread(struct service *s)
 {
+    CTS_ASSERT_HELD(&life);
     sigset_t all, before;
     pthread_attr_t attributes;
     sigfillset(&all);
@@ -113,6 +115,7 @@ static int start_thread(struct service *s)
 
 static struct service *make_service(void)
 {
+    CTS_ASSERT_HELD(&life);
     struct service *const s = calloc(1, sizeof *s);
     if (!s) return NULL;
     pthread_mutex_init(&s->lock, NULL);

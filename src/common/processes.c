@@ -6,6 +6,7 @@
  * hold all that needs MPI and are loaded with their own MPI behind them, so that one ctascope runs
  * under either and without any. */
 #include "common/processes.h"
+#include "common/promise.h"
 
 #include <dlfcn.h>
 #include <limits.h>
@@ -118,6 +119,7 @@ void cts_processes_reduce_u64(const struct cts_processes *processes, uint64_t *v
 void cts_processes_broadcast(const struct cts_processes *processes, void *data, size_t size,
                              unsigned root)
 {
+    assert(root < count_of(processes));
     if (is_alone(processes) || !size) return;
     const unsigned held = hold(data, size);
     processes->operations->broadcast(processes->state, data, size, root);
@@ -129,6 +131,7 @@ void cts_processes_broadcast(const struct cts_processes *processes, void *data, 
 static enum cts_status make_room(const struct cts_processes *processes, const size_t *sizes,
                                  void **all, size_t **offsets, struct cts_error *error)
 {
+    assert(sizes && all && offsets);
     const unsigned count = count_of(processes);
     enum cts_status status = CTS_OK;
     *all = NULL;

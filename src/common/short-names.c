@@ -3,6 +3,7 @@
  * everything else is copied. What cannot be parsed is copied, too: the worst result is a long name,
  * never a wrong one. */
 #include "common/short-names.h"
+#include "common/promise.h"
 
 #include <ctype.h>
 #include <dlfcn.h>
@@ -413,6 +414,7 @@ static size_t window_at(const char *name, size_t begin, size_t differs)
 const char *cts_short_name_fitted(const struct cts_short_names *names, size_t index, char *buffer,
                                   size_t size)
 {
+    assert(index < names->count && size >= 8);
     const char *const name = names->short_form[index];
     const size_t length = strlen(name), width = size - 1;
     if (length <= width) {

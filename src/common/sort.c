@@ -1,4 +1,5 @@
 #include "common/sort.h"
+#include "common/promise.h"
 
 #include <stdlib.h>
 
@@ -14,5 +15,6 @@ size_t cts_sort_distinct_u32(uint32_t *numbers, size_t count)
     size_t distinct = 0;
     for (size_t i = 0; i < count; i++)
         if (!distinct || numbers[distinct - 1] != numbers[i]) numbers[distinct++] = numbers[i];
+    CTS_ASSERT_ORDER(i, distinct, numbers[i - 1] < numbers[i]);
     return distinct;
 }

@@ -9,11 +9,13 @@
 #include "common/terminal.h"
 #include "common/utf8.h"
 #include "common/wrapped-text.h"
+#include "common/promise.h"
 
 enum { GAP_COLUMNS = 2, CONTINUATION_COLUMNS = 4 };
 
 void cts_text_table_column(struct cts_text_table *table, const char *title, enum cts_align align)
 {
+    assert(title && !table->cell_count);                            /* columns come before cells */
     if (table->column_count == CTS_TEXT_TABLE_COLUMNS_MAX) abort(); /* our mistake */
     table->titles[table->column_count] = title;
     table->aligns[table->column_count] = align;
@@ -22,6 +24,7 @@ void cts_text_table_column(struct cts_text_table *table, const char *title, enum
 
 void cts_text_table_cell(struct cts_text_table *table, const char *format, ...)
 {
+    assert(table->column_count);
     if (table->failure.status) return;
     va_list args;
     va_start(args, format);
@@ -40,6 +43,7 @@ void cts_text_table_cell(struct cts_text_table *table, const char *format, ...)
 static void find_widths(const struct cts_text_table *table, size_t *widths)
 {
     const unsigned n = table->column_count;
+    assert(n && table->cell_count % n == 0); /* whole rows */
     for (unsigned i = 0; i < n; i++) widths[i] = cts_utf8_columns(table->titles[i]);
     const char *text = (const char *)table->cells.data;
     for (size_t i = 0; i < table->cell_count; i++, text += strlen(text) + 1) {

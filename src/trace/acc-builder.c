@@ -13,6 +13,7 @@
 #include <zstd.h>
 
 #include "common/hash.h"
+#include "common/promise.h"
 
 #define NONE UINT32_MAX
 
@@ -156,6 +157,7 @@ static void count_shapes(struct cts_acc_template *t, const struct cts_acc_shape 
 /* Returns where they start. cts_acc_builder_add() made room for them, so this cannot fail. */
 static uint32_t keep_lists(struct cts_acc_builder *b, const struct cts_acc_segment *segment)
 {
+    assert(segment->record_count);
     const uint32_t start = (uint32_t)(b->offsets.size_bytes / sizeof(uint32_t));
     (void)!cts_buffer_append(&b->offsets, segment->offsets,
                              segment->offset_count * sizeof(uint32_t), NULL);
@@ -166,6 +168,7 @@ static enum cts_status define_template(struct cts_acc_builder *b,
                                        const struct cts_acc_segment *segment, uint64_t hash,
                                        uint32_t slot, struct cts_error *error)
 {
+    assert(slot < CTS_ACC_SLOT_COUNT && !b->slots[slot]);
     const uint32_t n = segment->record_count;
     enum cts_status status = cts_buffer_reserve(&b->shapes, n * sizeof *segment->shapes, error);
     if (!status) status = cts_buffer_reserve(&b->bases, n * sizeof(uint64_t), error);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "common/search.h"
+#include "common/promise.h"
 #include "trace/catalogue-check.h"
 #include "trace/catalogue-rows.h"
 
@@ -89,6 +90,7 @@ size_t cts_catalogue_key_count(const struct cts_catalogue *catalogue)
 
 const char *cts_catalogue_key(const struct cts_catalogue *catalogue, size_t i, const char **value)
 {
+    assert(i < catalogue->private_data->key_count);
     const struct cts_run_entry *const key = &catalogue->private_data->keys[i];
     if (value) *value = key->value;
     return key->key;

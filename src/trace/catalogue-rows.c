@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "trace/catalogue-check.h"
+#include "common/promise.h"
 
 enum {
     ARENA_CHUNK_BYTES = 64 * 1024,
@@ -255,6 +256,7 @@ static sqlite3_stmt *select_statement(sqlite3 *db, const struct cts_table *table
 /* Rows for the ids from the end of the array to `id`, which the next row will have. */
 static enum cts_status fill_gap(struct row_array *array, uint64_t id, struct cts_error *error)
 {
+    assert(id >= array->count && array->table->order == CTS_ORDER_DENSE);
     const size_t gap = (size_t)id - array->count;
     if (gap > GAPS_MAX - array->made_up)
         return cts_fail(error, CTS_FORMAT, "column '%s': more than %d ids are missing below %llu",
@@ -315,6 +317,7 @@ static enum cts_status read_row(struct cts_catalogue_private *p, enum cts_table_
 enum cts_status cts_catalogue_read_table(sqlite3 *db, enum cts_table_id table_id,
                                          struct cts_catalogue *catalogue, struct cts_error *error)
 {
+    assert(table_id < CTS_TABLE_COUNT);
     const struct cts_table *const table = &cts_tables[table_id];
     if (table->optional && !has_object(db, table->name)) return CTS_OK;
     sqlite3_stmt **const lister = &catalogue->private_data->lister;

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "common/private-files.h"
+#include "common/promise.h"
 
 enum {
     PAGE_BYTES = 64 << 10, /* the largest page of any system */
@@ -193,6 +194,7 @@ static enum cts_status grow(struct cts_mapped_file *file, size_t byte_count,
 enum cts_status cts_mapped_file_room(struct cts_mapped_file *file, size_t byte_count, uint8_t **to,
                                      struct cts_error *error)
 {
+    assert(byte_count && byte_count <= SIZE_MAX / 2);
     if (cts_mapped_file_left(file) < byte_count) {
         const enum cts_status status = grow(file, byte_count, error);
         if (status) return status;

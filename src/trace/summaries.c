@@ -8,6 +8,7 @@
 
 #include "common/array.h"
 #include "common/buffer.h"
+#include "common/promise.h"
 #include "trace/catalogue-sql.h"
 
 static const char tables[] =
@@ -62,6 +63,8 @@ static enum cts_status put_number(struct cts_buffer *buffer, uint64_t value,
 static enum cts_status pack(struct cts_buffer *buffer, const struct cts_summary_set *set,
                             uint64_t *bytes, struct cts_error *error)
 {
+    CTS_ASSERT_EACH(i, set->interval_count, set->bounds[2 * i] < set->bounds[2 * i + 1]);
+    CTS_ASSERT_ORDER(i, set->interval_count, set->bounds[2 * i - 1] < set->bounds[2 * i]);
     uint64_t end = 0;
     enum cts_status status = CTS_OK;
     cts_buffer_clear(buffer);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "analyze/access/access-model.h"
+#include "common/promise.h"
 
 static const enum cts_finding_kind kind_of[] = {[CTS_SUSPECT_OUTSIDE] = CTS_FINDING_OUTSIDE,
                                                 [CTS_SUSPECT_UNWRITTEN] = CTS_FINDING_UNINITIALISED,
@@ -42,6 +43,7 @@ static unsigned count_hits(const struct hits *hits, uint64_t *first)
 static struct cts_access_fault_row *find_row(const struct cts_access_model *model,
                                              const struct cts_access_fault_row *wanted)
 {
+    CTS_ASSERT_HELD(&model->faults_lock);
     for (size_t i = 0; i < model->faults.count; i++) {
         struct cts_access_fault_row *const row = &model->faults.items[i];
         if (row->kind == wanted->kind && row->kernel == wanted->kernel &&
@@ -70,6 +72,7 @@ static struct cts_access_fault_row *fault_row(struct cts_access_model *model,
                                               enum cts_finding_kind kind, uint32_t site,
                                               uint8_t space, struct cts_error *error)
 {
+    CTS_ASSERT_HELD(&model->faults_lock);
     const struct cts_access_fault_row wanted = {.kind = kind,
                                                 .kernel = model->launch->kernel,
                                                 .site = site,
@@ -90,6 +93,7 @@ static bool is_before(const struct cts_access_example *a, const struct cts_acces
 static void note_access(struct cts_access_model *model, struct cts_access_fault_row *row,
                         const struct cts_access_example *example)
 {
+    CTS_ASSERT_HELD(&model->faults_lock);
     struct cts_access_fault *const fault = &row->fault;
     fault->accesses++;
     if (row->last_launch != model->launch_index + 1) {
@@ -116,6 +120,7 @@ static struct cts_access_example end_of(const struct cts_access_model *model, ui
 enum cts_status cts_access_add_cta_race(struct cts_access_model *model, uint32_t cta,
                                         const struct cts_race_pair *pair, struct cts_error *error)
 {
+    CTS_ASSERT_HELD(&model->faults_lock);
     const struct cts_site *const sites = model->catalogue->sites;
     const bool first_writes = cts_operation_writes(sites[pair->first.site].operation);
     const struct cts_race_end *const writer = first_writes ? &pair->first : &pair->second;

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "common/array.h"
+#include "common/promise.h"
 
 enum { UNITE_FROM = 1 << 16 };
 
@@ -81,6 +82,8 @@ static void unite(struct cts_grain *grain)
 enum cts_status cts_grain_add(struct cts_grain *grain, struct cts_address_run run,
                               const struct cts_grain_past *before, struct cts_error *error)
 {
+    assert(run.width && run.count &&
+           !(grain->width && cts_grain_fits(grain, run.start, run.width)));
     if (!grain->width) {
         grain->width = run.width;
         grain->origin = run.start;
@@ -122,6 +125,7 @@ struct stretches {
 /* The first and last address of the next stretch that matters; false: no more. */
 static bool next_stretch(struct stretches *stretches, uint64_t *first, uint64_t *last)
 {
+    assert(stretches->width && stretches->start <= stretches->at);
     const uint64_t start = stretches->start;
     const uint32_t width = stretches->width;
     while (stretches->at < stretches->stop) {
@@ -145,6 +149,7 @@ struct cursor {
 
 static void step(struct cursor *cursor, uint64_t passed)
 {
+    assert(cursor->run < cursor->end && passed >= cursor->next);
     const struct cts_address_run *const run = cursor->run;
     const uint64_t last = run->start + (uint64_t)(run->count - 1) * run->width;
     if (passed < last)

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "common/array.h"
+#include "common/promise.h"
 
 enum cts_status cts_comm_density_init(struct cts_comm_density *density, uint64_t cta_count,
                                       uint32_t bin_max, struct cts_error *error)
@@ -25,6 +26,7 @@ void cts_comm_density_release(struct cts_comm_density *density)
 
 void cts_comm_density_add(struct cts_comm_density *sum, const struct cts_comm_density *more)
 {
+    assert(sum->bin_count == more->bin_count); /* maps of one launch */
     const size_t count = 2 * (size_t)sum->bin_count * sum->bin_count;
     for (size_t i = 0; sum->cells && more->cells && i < count; i++) sum->cells[i] += more->cells[i];
 }

@@ -8,6 +8,7 @@
 #include "common/array.h"
 #include "common/hash.h"
 #include "common/map.h"
+#include "common/promise.h"
 
 enum { PAGE_BITS = 16, PAGE_BYTES = 1 << PAGE_BITS };
 #define TOUCH_MAX_BYTES (UINT64_C(1) << 40) /* a terabyte: more is damage */
@@ -98,6 +99,7 @@ static enum cts_status grow_set(struct interned *set, struct cts_error *error)
 static enum cts_status intern(struct interned *set, const uint32_t numbers[4], uint32_t *number,
                               struct cts_error *error)
 {
+    assert(!set->slot_count || cts_is_power_of_two(set->slot_count));
     if (2 * set->count >= set->slot_count && grow_set(set, error)) return CTS_MEMORY;
     const size_t slot = find_slot(set, numbers);
     *number = set->slots[slot];
@@ -121,12 +123,14 @@ static enum cts_status start_set(struct interned *set, struct cts_error *error)
 
 struct cts_flow_cell cts_flow_cell_at(const struct cts_flow_memory *memory, uint32_t cell)
 {
+    assert(cell && cell < memory->cells.count);
     const uint32_t *const n = memory->cells.items[cell].numbers;
     return (struct cts_flow_cell){n[0], n[1], n[2], n[3]};
 }
 
 struct cts_flow_state cts_flow_state_at(const struct cts_flow_memory *memory, uint32_t state)
 {
+    assert(state < memory->states.count);
     const uint32_t *const n = memory->states.items[state].numbers;
     return (struct cts_flow_state){n[0], n[1], n[2]};
 }
@@ -252,6 +256,7 @@ static void add_run(struct cts_flow_memory *memory, uint32_t start, uint32_t sta
 {
     struct run *const runs = memory->merged.items;
     const size_t count = memory->merged.count;
+    assert(start < PAGE_BYTES && (!count || runs[count - 1].start < start));
     if (count && runs[count - 1].state == state) return;
     runs[memory->merged.count++] = (struct run){start, state};
 }
@@ -273,6 +278,7 @@ struct stretch {
 static enum cts_status change(struct cts_flow_memory *memory, const struct stretch *stretch,
                               struct cts_error *error)
 {
+    assert(stretch->start < stretch->end && stretch->end <= PAGE_BYTES);
     const uint64_t first = stretch->page_start + stretch->start;
     const uint64_t end = stretch->page_start + stretch->end;
     struct cts_flow_met *met;
@@ -313,6 +319,8 @@ static enum cts_status merge(struct cts_flow_memory *memory, const struct page *
 static enum cts_status flush(struct cts_flow_memory *memory, struct cts_error *error)
 {
     if (!memory->page) return CTS_OK;
+    CTS_ASSERT_ORDER(i, memory->touched.count,
+                     memory->touched.items[i - 1].end <= memory->touched.items[i].start);
     const uint64_t number = memory->page - 1;
     size_t index;
     enum cts_status status = page_at(memory, number, &index, error);
@@ -351,6 +359,7 @@ void cts_flow_memory_begin(struct cts_flow_memory *memory, cts_flow_next next, v
 enum cts_status cts_flow_memory_touch(struct cts_flow_memory *memory, uint64_t start, uint64_t end,
                                       uint32_t ways, struct cts_error *error)
 {
+    assert(start <= end && ways && memory->next);
     if (end - start > TOUCH_MAX_BYTES)
         return cts_fail(error, CTS_LIMIT, "%llu bytes at 0x%llx are more than a node can touch",
                         (unsigned long long)(end - start), (unsigned long long)start);

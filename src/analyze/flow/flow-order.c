@@ -9,6 +9,7 @@
 #include "common/array.h"
 #include "common/search.h"
 #include "common/sort.h"
+#include "common/promise.h"
 
 enum request_kind {
     REQUEST_THREAD_EDGE,  /* what another thread knew is known from here on */
@@ -191,6 +192,7 @@ static enum cts_status order_rank(const struct cts_catalogue *catalogue, size_t 
 
 uint32_t cts_flow_gate(const struct cts_flow_order *order, size_t node)
 {
+    assert(node < order->node_count);
     const struct cts_flow_node *const n = &order->nodes[node];
     const size_t rank = CTS_SEARCH(order->rank_count, i, order->ranks[i] < n->rank);
     return order->clocks.items[n->clock + order->chain_counts[rank]];

@@ -12,6 +12,7 @@
 
 #include "analyze/order/clocks.h"
 #include "common/error.h"
+#include "common/promise.h"
 #include "trace/catalogue.h"
 
 enum cts_flow_node_kind {
@@ -80,6 +81,7 @@ static inline bool cts_flow_precedes(const struct cts_flow_order *order, size_t 
 }
 static inline bool cts_flow_is_ordered(const struct cts_flow_order *order, size_t u, size_t v)
 {
+    assert(u < order->node_count && v < order->node_count);
     const struct cts_flow_node *const a = &order->nodes[u], *const b = &order->nodes[v];
     return a->rank == b->rank && (a->chain == b->chain || cts_flow_precedes(order, u, v) ||
                                   cts_flow_precedes(order, v, u));

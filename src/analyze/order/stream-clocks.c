@@ -6,6 +6,7 @@
 #include "common/array.h"
 #include "common/search.h"
 #include "common/sort.h"
+#include "common/promise.h"
 
 /* ---- the streams ---- */
 
@@ -70,6 +71,8 @@ enum cts_status cts_stream_clocks_collect(struct cts_stream_clocks *streams,
 enum cts_status cts_stream_clocks_start(struct cts_stream_clocks *streams, uint32_t width,
                                         struct cts_error *error)
 {
+    CTS_ASSERT_ORDER(i, streams->count, streams->items[i - 1].id < streams->items[i].id);
+    assert(!streams->memory);
     streams->width = width;
     streams->memory =
         cts_array_zeroed((size_t)streams->count * width, sizeof *streams->memory, error);

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 
 #include "analyze/partition/partition-model.h"
+#include "common/promise.h"
 
 enum { TIDY_FIRST = 1 << 20 };
 
@@ -68,6 +69,7 @@ void cts_region_release(struct cts_partition_region *region)
 
 static uint32_t place_of(const struct cts_partition_model *model, size_t launch, uint32_t cta)
 {
+    assert(launch < model->plan.launch_count);
     return model->shapes[model->shape_of[launch]].first_place + cta;
 }
 
@@ -94,6 +96,7 @@ static enum cts_status add_bytes(struct cts_partition_region *region, struct cts
 static enum cts_status append(struct cts_partition_region *region, struct cts_intervals *set,
                               uint64_t start, uint64_t end)
 {
+    assert(start < end && (!set->count || set->items[set->count - 1].end <= start)); /* ascending */
     if (set->count && set->items[set->count - 1].end == start) {
         set->items[set->count - 1].end = end;
         return CTS_OK;
@@ -105,6 +108,7 @@ static enum cts_status append(struct cts_partition_region *region, struct cts_in
 static enum cts_status set_bytes(struct cts_partition_region *region, struct cts_shadow_view *view,
                                  uint64_t start, uint64_t end, uint32_t value)
 {
+    assert(start < end);
     enum cts_status status = CTS_OK;
     while (!status && start < end) {
         const uint64_t block_end = (cts_partition_block(start) + 1) << CTS_SHADOW_BLOCK_BITS;

@@ -1,5 +1,7 @@
 #include "analyze/path/booking.h"
 
+#include "common/promise.h"
+
 struct booking {
     const struct cts_path_graph *graph;
     const struct cts_path_location *at;
@@ -57,6 +59,7 @@ void cts_path_book(const struct cts_path_graph *graph, const struct cts_path_loc
                    const struct cts_path_pieces *pieces, unsigned __int128 *blame,
                    unsigned __int128 *by_node)
 {
+    CTS_ASSERT_ORDER(i, pieces->count, pieces->items[i - 1].time_ns <= pieces->items[i].time_ns);
     struct booking b = {
         .graph = graph, .at = at, .blame = blame, .node = CTS_PATH_NONE, .by_node = by_node};
     for (size_t i = 0; i + 1 < pieces->count; i++) {

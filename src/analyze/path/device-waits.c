@@ -13,6 +13,7 @@
 #include "analyze/path/open.h"
 #include "analyze/path/steps.h"
 #include "common/map.h"
+#include "common/promise.h"
 
 struct event_state {
     struct cts_path_mark mark; /* stream: index in device->streams */
@@ -47,6 +48,7 @@ static enum cts_status await(struct replay *r, const struct cts_path_stream *str
 
 static struct cts_path_edge edge_of(const struct replay *r, struct cts_path_mark mark)
 {
+    assert(mark.stream < r->device->stream_count && mark.launched);
     const uint32_t location = r->device->streams[mark.stream].location;
     const struct cts_path_location *const at = &r->graph->locations[location];
     const uint32_t end = at->activities.items[mark.launched - 1].end;
@@ -170,6 +172,7 @@ static enum cts_status hold(struct replay *r, struct cts_path_stream *stream, ui
                             enum cts_path_pattern pattern, struct cts_error *error)
 {
     struct cts_path_location *const at = &r->graph->locations[stream->location];
+    assert(index < at->activities.count);
     const struct cts_path_activity *const activity = &at->activities.items[index];
     const uint64_t begin_ns = at->time_ns[activity->begin];
     uint64_t latest_ns;

@@ -6,6 +6,7 @@
 
 #include "analyze/path/raw.h"
 #include "common/parallel.h"
+#include "common/promise.h"
 
 /* ---- threads ---- */
 
@@ -38,6 +39,10 @@ enum cts_status cts_path_add_wait(struct cts_path_location *location,
                                   const struct cts_path_edge *edges, size_t edge_count,
                                   struct cts_error *error)
 {
+    assert(wait->begin_ns <= wait->end_ns && wait->pattern < CTS_PATH_PATTERN_COUNT);
+    assert(wait->call == CTS_PATH_NONE ||
+           (wait->call < location->count && wait->leave < location->count));
+    assert(edges || !edge_count);
     if (edge_count > CTS_PATH_EDGES_MAX) edge_count = CTS_PATH_EDGES_MAX;
     if (CTS_ARRAY_RESERVE(&location->waits, location->waits.count + 1, error) ||
         CTS_ARRAY_RESERVE(&location->edges, location->edges.count + edge_count, error))
@@ -56,6 +61,7 @@ enum cts_status cts_path_add_wait(struct cts_path_location *location,
 const struct cts_path_edge *cts_path_binding(const struct cts_path_graph *graph, uint32_t location,
                                              const struct cts_path_wait *wait)
 {
+    assert(location < graph->location_count);
     size_t count;
     const struct cts_path_edge *const edges = cts_path_edges_of(graph, location, wait, &count);
     const struct cts_path_edge *best = NULL;
@@ -74,6 +80,7 @@ const struct cts_path_edge *cts_path_binding(const struct cts_path_graph *graph,
 
 uint32_t cts_path_leave_of(const struct cts_path_location *at, uint32_t call)
 {
+    assert(call < at->count && !(at->region[call] & CTS_PATH_LEAVE));
     uint32_t node = call + 1;
     while (node < at->count && !(at->region[node] & CTS_PATH_LEAVE && at->active[node - 1] == call))
         node++;

@@ -19,6 +19,7 @@
 #include "analyze/path/source.h"
 #include "common/array.h"
 #include "common/map.h"
+#include "common/promise.h"
 
 #define CTS_PATH_NONE  UINT32_MAX
 #define CTS_PATH_LEAVE (1u << 31) /* in region[]: the node is a leave */
@@ -234,6 +235,7 @@ static inline bool cts_path_is_mine(const struct cts_path_graph *graph, uint32_t
  * its rank. */
 static inline uint32_t cts_path_home(const struct cts_path_graph *graph, uint32_t location)
 {
+    assert(location < graph->location_count);
     return graph->by_process[graph->process_first[graph->locations[location].process]];
 }
 
@@ -249,6 +251,7 @@ static inline bool cts_path_clip(const struct cts_path_graph *graph, uint64_t *f
 static inline void cts_path_warn(struct cts_path_graph *graph, enum cts_path_warning warning,
                                  uint64_t count)
 {
+    assert(warning < CTS_PATH_WARNING_COUNT);
     if (count) __atomic_fetch_add(&graph->warnings[warning], count, __ATOMIC_RELAXED);
 }
 
@@ -256,6 +259,7 @@ static inline void cts_path_warn(struct cts_path_graph *graph, enum cts_path_war
 static inline uint32_t cts_path_region_after(const struct cts_path_graph *graph,
                                              const struct cts_path_location *at, uint32_t node)
 {
+    assert(node == CTS_PATH_NONE || node < at->count);
     if (node != CTS_PATH_NONE && at->active[node] != CTS_PATH_NONE)
         return at->region[at->active[node]] & ~CTS_PATH_LEAVE;
     if (at->stream) return graph->pseudo + CTS_PATH_LAUNCH_LATENCY;
@@ -269,6 +273,9 @@ static inline const struct cts_path_edge *cts_path_edges_of(const struct cts_pat
                                                             const struct cts_path_wait *wait,
                                                             size_t *count)
 {
+    assert((wait->flags & CTS_PATH_POOLED)
+               ? wait->first < graph->pool_count
+               : wait->first + wait->count <= graph->locations[location].edges.count);
     if (wait->flags & CTS_PATH_POOLED) {
         const struct cts_path_pool *const pool = &graph->pools[wait->first];
         *count = pool->count;

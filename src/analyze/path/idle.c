@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "analyze/path/questions.h"
+#include "common/promise.h"
 
 struct running {
     uint32_t activity;
@@ -62,6 +63,7 @@ static bool before(const struct sweep *sweep, uint32_t a, uint32_t b)
 
 static void push(struct sweep *sweep, uint32_t index)
 {
+    assert(sweep->heap_count < sweep->stream_count);
     uint32_t at = sweep->heap_count++;
     for (; at && before(sweep, index, sweep->heap[(at - 1) / 2]); at = (at - 1) / 2)
         sweep->heap[at] = sweep->heap[(at - 1) / 2];
@@ -70,6 +72,7 @@ static void push(struct sweep *sweep, uint32_t index)
 
 static uint32_t pop(struct sweep *sweep)
 {
+    assert(sweep->heap_count);
     const uint32_t first = sweep->heap[0], last = sweep->heap[--sweep->heap_count];
     uint32_t at = 0;
     for (;;) {
@@ -107,6 +110,7 @@ static uint64_t alone_ns(const struct sweep *sweep, const struct stream *stream)
 
 static void pass_time(struct sweep *sweep, uint64_t now_ns)
 {
+    assert(now_ns >= sweep->now_ns);
     const uint64_t passed_ns = now_ns - sweep->now_ns;
     sweep->now_ns = now_ns;
     if (!sweep->begun) return;
@@ -177,6 +181,7 @@ static enum cts_status begin(struct sweep *sweep, uint32_t index, uint32_t node,
                              struct cts_error *error)
 {
     struct stream *const stream = &sweep->streams[index];
+    assert(index < sweep->stream_count && stream->activity < stream->at->activities.count);
     const uint32_t activity = stream->activity++;
     const uint64_t duration_ns =
         stream->at->time_ns[stream->at->activities.items[activity].end] - sweep->now_ns;
@@ -323,6 +328,7 @@ static enum cts_status add_device(const struct cts_path_graph *graph, const stru
                                   struct device_rows *rows, struct cts_error *error)
 {
     const uint32_t count = device->stream_count;
+    assert(count);
     struct cts_path_device_row row = {.rank = device->process,
                                       .device = device->streams->device,
                                       .group = device->streams->group,

@@ -9,6 +9,7 @@
 #include "analyze/path/offer.h"
 #include "analyze/path/steps.h"
 #include "common/map.h"
+#include "common/promise.h"
 
 struct wire_send {
     uint64_t enter_ns;
@@ -266,6 +267,7 @@ static struct wire_send *group_sends(const struct cts_path_graph *graph,
                                      const struct wire_send *sends, size_t count, size_t *first,
                                      struct cts_error *error)
 {
+    CTS_ASSERT_EACH(i, count, sends[i].target < graph->location_count);
     for (size_t i = 0; i < count; i++) first[sends[i].target + 1]++;
     for (uint32_t l = 0; l < graph->location_count; l++) first[l + 1] += first[l];
     struct wire_send *const grouped = cts_array_zeroed(count, sizeof *grouped, error);
@@ -302,6 +304,7 @@ out:
 static enum cts_status settle_sends(struct cts_path_graph *graph, const struct wire_match *matches,
                                     size_t count, struct cts_error *error)
 {
+    CTS_ASSERT_EACH(i, count, matches[i].source < graph->location_count);
     for (size_t i = 0; i < count; i++) {
         const struct wire_match *const match = &matches[i];
         struct cts_path_location *const at = &graph->locations[match->source];

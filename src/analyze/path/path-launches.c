@@ -12,6 +12,7 @@
 #include "analyze/path/path-launches.h"
 #include "analyze/path/raw.h"
 #include "common/map.h"
+#include "common/promise.h"
 
 enum { CLOCKS_DIFFER_NS = 1000 }; /* a device's from its host's, at most */
 
@@ -60,6 +61,7 @@ static void join(struct cts_path_device *device, struct cts_path_call *call, uin
 {
     struct cts_path_graph *const graph = device->graph;
     struct cts_path_location *const at = &graph->locations[stream];
+    assert(index < at->activities.count);
     const struct cts_path_location *const host = &graph->locations[call->location];
     struct cts_path_activity *const activity = &at->activities.items[index];
     const struct cts_path_op *const op = call->op;

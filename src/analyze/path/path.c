@@ -24,6 +24,7 @@
 #include "analyze/path/ranks.h"
 #include "analyze/path/stretches.h"
 #include "analyze/path/within.h"
+#include "common/promise.h"
 
 const char *const cts_path_warning_texts[CTS_PATH_WARNING_COUNT] = {
 #define X(name, text) [CTS_PATH_WARNING_##name] = text,
@@ -115,6 +116,7 @@ static int by_rating(const void *left, const void *right)
 static enum cts_status make_rows(struct cts_path_graph *graph, const struct totals *totals,
                                  struct cts_error *error)
 {
+    assert(graph->region_count >= graph->pseudo);
     struct cts_path *const result = totals->result;
     const struct cts_path_options *const options = graph->options;
     const bool plain = options->path_weight == 0 && options->blame_weight == 0;

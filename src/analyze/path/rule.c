@@ -1,6 +1,8 @@
 /* What rules have in common (rule.h). */
 #include "analyze/path/rule.h"
 
+#include "common/promise.h"
+
 /* ---- messages ---- */
 
 bool cts_path_completes(const struct cts_path_graph *graph, const struct cts_path_location *at,
@@ -62,6 +64,7 @@ enum cts_status cts_path_await_all(const struct cts_path_meeting *meeting,
                                    enum cts_path_pattern pattern, bool stayed,
                                    struct cts_error *error)
 {
+    assert(meeting->pool < meeting->graph->pool_count);
     const struct cts_path_pool *const pool = &meeting->graph->pools[meeting->pool];
     const struct cts_path_member *const member = cts_path_who_meets(meeting);
     if (pool->count < 2) return CTS_OK;
@@ -96,6 +99,7 @@ enum cts_status cts_path_await_root(const struct cts_path_meeting *meeting,
 enum cts_status cts_path_await_lower(const struct cts_path_meeting *meeting,
                                      enum cts_path_pattern pattern, struct cts_error *error)
 {
+    assert(meeting->position < meeting->graph->pools[meeting->pool].count);
     for (uint32_t i = 0; i < meeting->position; i++)
         if (await_member(meeting, &meeting->members[i], pattern, error)) return CTS_MEMORY;
     return CTS_OK;
@@ -116,6 +120,7 @@ enum cts_status cts_path_await_work(const struct cts_path_device *device,
                                     const struct cts_path_stream *stream, uint32_t launched,
                                     struct cts_error *error)
 {
+    assert(stream >= device->streams && stream < device->streams + device->stream_count);
     if (!launched) return CTS_OK;
     if (CTS_ARRAY_RESERVE(marks, marks->count + 1, error)) return CTS_MEMORY;
     marks->items[marks->count++] =
@@ -127,6 +132,7 @@ enum cts_status cts_path_host_wait(struct cts_path_host_call call, uint64_t end_
                                    enum cts_path_pattern pattern,
                                    const struct cts_path_edges *edges, struct cts_error *error)
 {
+    assert(call.enter < call.leave && call.leave < call.at->count);
     const uint64_t enter_ns = call.at->time_ns[call.enter];
     const uint64_t leave_ns = call.at->time_ns[call.leave];
     if (end_ns > leave_ns) end_ns = leave_ns;
@@ -141,6 +147,7 @@ enum cts_status cts_path_host_wait(struct cts_path_host_call call, uint64_t end_
 enum cts_status cts_path_turn_wait(const struct cts_path_turn *turn, enum cts_path_pattern pattern,
                                    struct cts_error *error)
 {
+    assert(turn->activity < turn->at->activities.count);
     const struct cts_path_activity *const activity = &turn->at->activities.items[turn->activity];
     const struct cts_path_wait wait = {.begin_ns = turn->ready_ns,
                                        .end_ns = turn->before.source_ns,

@@ -10,6 +10,7 @@
 #include "analyze/path/api.h"
 #include "analyze/path/load.h"
 #include "common/hash.h"
+#include "common/promise.h"
 
 /* ---- numbers drawn from things ---- */
 
@@ -54,6 +55,7 @@ static void add_cut(struct load *load, const struct cts_path_cut *cut)
 /* This location, which is not the first of its process, at a candidate. */
 static void pass_cut(struct load *load, struct cts_path_cut *cut, bool between)
 {
+    assert(!load->scan->first);
     struct cts_path_scan *const scan = load->scan;
     __atomic_fetch_add(&cut->events, load->event_count, __ATOMIC_RELAXED);
     __atomic_fetch_add(&cut->balance, scan->balance, __ATOMIC_RELAXED);

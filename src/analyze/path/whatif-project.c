@@ -8,6 +8,7 @@
 
 #include "analyze/path/questions.h"
 #include "analyze/path/steps.h"
+#include "common/promise.h"
 
 enum { WAITS_DEFAULT = 20 };
 
@@ -24,6 +25,7 @@ struct projection {
 
 static uint64_t new_time(const struct projection *p, uint32_t location, uint32_t node)
 {
+    assert(location < p->graph->location_count && node < p->graph->locations[location].count);
     return p->time_ns[p->plan->places[location].base + node];
 }
 
@@ -155,6 +157,7 @@ static void move_waits(struct projection *p, const struct cts_path_graph *after,
 {
     const struct cts_path_location *const at = &p->graph->locations[location];
     struct cts_path_waits *const moved = &after->locations[location].waits; /* has the room */
+    assert(moved->capacity >= at->waits.count);
     uint64_t last_ns = 0;
     for (size_t i = 0; i < at->waits.count; i++) {
         struct cts_path_wait wait = at->waits.items[i];

@@ -9,6 +9,7 @@
 #include "analyze/summary/summary.h"
 #include "common/map.h"
 #include "common/parallel.h"
+#include "common/promise.h"
 #include "trace/summaries.h"
 
 enum { THREADS_MAX = 64 };
@@ -48,6 +49,7 @@ static enum cts_status append(struct cts_intervals *to, const struct cts_interva
 static enum cts_status keep(void *state, unsigned thread, const struct cts_summary_part *part,
                             struct cts_error *error)
 {
+    assert(thread < THREADS_MAX);
     struct store *const store = state;
     struct keeper *const k = &store->keepers[thread];
     struct piece piece = {.cta = part->cta,
@@ -93,6 +95,8 @@ static enum cts_status add_blocks(struct store *store, const struct cts_interval
 static enum cts_status add_cta(struct store *store, const struct piece *pieces, size_t count,
                                uint32_t launch, struct cts_error *error)
 {
+    assert(count); /* pieces of one CTA */
+    CTS_ASSERT_ORDER(i, count, pieces[i].cta == pieces[0].cta);
     uint64_t accesses = 0;
     enum cts_status status = CTS_OK;
     store->reads.count = store->writes.count = 0;

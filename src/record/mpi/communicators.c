@@ -12,6 +12,7 @@
 #include <string.h>
 
 #include "common/hash.h"
+#include "common/promise.h"
 #include "record/mpi/wrap.h"
 
 enum { BUCKETS = 1024 };
@@ -35,6 +36,7 @@ static struct cts_communicator **bucket_of(MPI_Comm comm)
 
 static struct cts_communicator *find_locked(MPI_Comm comm)
 {
+    CTS_ASSERT_HELD(&lock);
     struct cts_communicator *info = *bucket_of(comm);
     while (info && info->handle != comm) info = info->next;
     return info;
@@ -42,6 +44,7 @@ static struct cts_communicator *find_locked(MPI_Comm comm)
 
 static struct cts_communicator *take_locked(MPI_Comm comm)
 {
+    CTS_ASSERT_HELD(&lock);
     struct cts_communicator **place = bucket_of(comm);
     while (*place && (*place)->handle != comm) place = &(*place)->next;
     struct cts_communicator *const info = *place;

@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "common/hash.h"
+#include "common/promise.h"
 #include "record/mpi/wrap.h"
 
 struct cts_window {
@@ -31,6 +32,7 @@ static atomic_uint_fast64_t next_matching = 1;
 
 static struct cts_window *find_locked(MPI_Win win)
 {
+    CTS_ASSERT_HELD(&lock);
     struct cts_window *window = windows;
     while (window && window->handle != win) window = window->next;
     return window;
@@ -120,6 +122,7 @@ void cts_window_freed(struct cts_mpi_call *call, bool ok, struct cts_window *win
 /* The matching number of the target's operations from here to the next completion. */
 static uint64_t pending_number(struct cts_window *window, uint32_t target)
 {
+    CTS_ASSERT_HELD(&lock);
     if (!window->pending) {
         window->pending = calloc(window->target_count, sizeof(*window->pending));
         window->dirty = calloc(window->target_count, sizeof(*window->dirty));
@@ -220,6 +223,7 @@ static uint32_t group_count;
 
 static uint32_t group_of_members_locked(const uint32_t *members, uint32_t count)
 {
+    CTS_ASSERT_HELD(&lock);
     uint64_t hash = count;
     for (uint32_t i = 0; i < count; i++) hash = cts_hash_add(hash, members[i]);
     struct known_group **const bucket = &groups[hash >> 56];

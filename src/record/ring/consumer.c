@@ -17,6 +17,7 @@
 #include "common/array.h"
 #include "common/clock.h"
 #include "common/parallel.h"
+#include "common/promise.h"
 
 enum {
     THREADS_MAX = 64,
@@ -76,6 +77,7 @@ static uint32_t bin_at(uint32_t k, uint32_t bin_count)
  * which cts_ring_add_bins has ruled out. */
 static void renew_sources(struct consumer *consumer)
 {
+    CTS_ASSERT_HELD(&consumer->all->lock);
     const struct cts_ring_consumers *const all = consumer->all;
     size_t count = 0;
     for (size_t r = 0; r < all->ring_count; r++)

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "trace/log/log-format.h"
+#include "common/promise.h"
 
 /* What members of the union an event of a kind has. */
 enum shape { REGION, MESSAGE, REQUEST, PLAIN, COLLECTIVE, RMA, THREAD, FLUSH, SWITCH };
@@ -90,6 +91,7 @@ static uint32_t pack_payload(uint64_t *w, const struct cts_timeline_event *e)
 uint32_t cts_log_pack_event(uint64_t *words, const struct cts_timeline_event *event,
                             const struct cts_event_attributes *attributes)
 {
+    assert((unsigned)event->kind < CTS_EVENT_KIND_COUNT);
     const uint32_t high = pack_payload(words + 2, event);
     uint32_t count = 2 + payload_words[shape_of(event->kind)];
     const bool has = attributes && attributes->present;

@@ -5,6 +5,7 @@
  * because the recorder compresses CTAs that follow each other, but several per worker, because CTAs
  * differ. Whoever finds the counter at its end leaves; the launch is over when all have left. */
 #include "record/cpu/engine/worker.h"
+#include "common/promise.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -86,6 +87,7 @@ static struct cts_worker *new_worker(void)
 /* A worker for the calling thread, with the pool's lock held. */
 static struct cts_worker *take_worker(void)
 {
+    CTS_ASSERT_HELD(&pool.lock);
     struct cts_worker *worker = pool.free_workers;
     if (worker) {
         pool.free_workers = worker->next;

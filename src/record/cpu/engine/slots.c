@@ -6,6 +6,7 @@
 
 #include "record/cpu/engine.h"
 #include "trace/access.h"
+#include "common/promise.h"
 
 struct cts_log_slot cts_slots[CTS_SLOT_LIMIT + 1];
 
@@ -29,6 +30,7 @@ bool cts_slots_is_constant(uint64_t address)
 
 static bool add_constants(const struct cts_file_desc *file)
 {
+    CTS_ASSERT_HELD(&lock);
     for (uint32_t i = 0; i < file->variable_count; i++) {
         const struct cts_variable_desc *const variable = &file->variables[i];
         if (variable->kind != CTS_VARIABLE_CONSTANT || !variable->address) continue;
@@ -61,6 +63,7 @@ static uint32_t *first_site_of_loops(const struct cts_file_desc *file)
 static void fill_loops(struct cts_log_slot *slot, const struct cts_file_desc *file,
                        uint32_t innermost, const uint32_t *first_sites, uint32_t first_slot)
 {
+    CTS_ASSERT_HELD(&lock);
     uint32_t depth = 0;
     for (uint32_t loop = innermost; loop < file->loop_count && depth <= file->loop_count;
          loop = file->loops[loop].parent)

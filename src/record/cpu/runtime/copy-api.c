@@ -13,6 +13,7 @@
 #include "range.h"
 #include "record.h"
 #include "stream.h"
+#include "common/promise.h"
 
 /* ---- what lies where ---- */
 
@@ -22,6 +23,7 @@ enum side { SIDE_HOST, SIDE_DEVICE };
 static bool span(const struct cts_geometry *geometry, uint64_t pitch, uint64_t slice,
                  uint64_t *bytes)
 {
+    assert(geometry->height && geometry->depth);
     uint64_t planes, rows;
     return !__builtin_mul_overflow(geometry->depth - 1, slice, &planes) &&
            !__builtin_mul_overflow(geometry->height - 1, pitch, &rows) &&

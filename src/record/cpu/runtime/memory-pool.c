@@ -19,6 +19,7 @@
 #include "record.h"
 #include "stream.h"
 #include "cpu-timeline.h"
+#include "common/promise.h"
 
 struct pending {
     struct pending *next;
@@ -42,6 +43,7 @@ static struct CUmemPoolHandle_st *default_pools[CTS_DEVICES_MAX], *current_pools
 
 static struct CUmemPoolHandle_st *add_pool(int device)
 {
+    CTS_ASSERT_HELD(&lock);
     struct CUmemPoolHandle_st *const pool = calloc(1, sizeof *pool);
     if (!pool) return NULL;
     *pool = (struct CUmemPoolHandle_st){.next = pools, .device = device, .reuse = {0, 1, 1, 1}};
@@ -52,6 +54,7 @@ static struct CUmemPoolHandle_st *add_pool(int device)
 
 static struct CUmemPoolHandle_st *default_pool(int device)
 {
+    CTS_ASSERT_HELD(&lock);
     if (!default_pools[device]) {
         default_pools[device] = add_pool(device);
         if (default_pools[device]) default_pools[device]->is_default = true;
@@ -61,6 +64,7 @@ static struct CUmemPoolHandle_st *default_pool(int device)
 
 static bool is_pool(const struct CUmemPoolHandle_st *pool)
 {
+    CTS_ASSERT_HELD(&lock);
     const struct CUmemPoolHandle_st *known = pools;
     while (known && known != pool) known = known->next;
     return known && !known->is_destroyed;
@@ -156,6 +160,7 @@ cudaError_t cudaMallocFromPoolAsync(void **ptr, size_t size, cudaMemPool_t memPo
 static bool keep_pending(struct CUmemPoolHandle_st *pool, const struct cts_range *range,
                          struct CUstream_st *stream)
 {
+    CTS_ASSERT_HELD(&lock);
     struct pending *const block = calloc(1, sizeof *block);
     if (!block) return false;
     block->range = *range;
@@ -206,6 +211,7 @@ cudaError_t cudaFreeAsync(void *devPtr, cudaStream_t hStream)
 /* Takes every pending block of the device whose place has been reached. */
 static struct pending *take_all(int device)
 {
+    CTS_ASSERT_HELD(&lock);
     struct pending *taken = NULL;
     cts_streams_lock();
     for (struct CUmemPoolHandle_st *pool = pools; pool; pool = pool->next) {
@@ -350,6 +356,7 @@ cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t memPool, enum cudaMemPoolAttr 
 
 static uint64_t pending_bytes(const struct CUmemPoolHandle_st *pool)
 {
+    CTS_ASSERT_HELD(&lock);
     uint64_t bytes = 0;
     for (const struct pending *block = pool->pending; block; block = block->next)
         bytes += block->range.size_bytes;

@@ -18,6 +18,7 @@
 #include "heap.h"
 #include "runtime.h"
 #include "common/search.h"
+#include "common/promise.h"
 #include "trace/catalogue.h"
 
 static const uint64_t DEVICE_ADDRESS = 0x200000000000, MANAGED_ADDRESS = 0x300000000000,
@@ -48,6 +49,7 @@ void cts_ranges_start(void)
 
 static struct cts_heap *heap_of(enum cts_range_kind kind, int device)
 {
+    CTS_ASSERT_HELD(&lock);
     switch (kind) {
     case CTS_RANGE_DEVICE:
     case CTS_RANGE_ARRAY:
@@ -64,11 +66,13 @@ static struct cts_heap *heap_of(enum cts_range_kind kind, int device)
 /* The index of the first range that ends behind an address. */
 static size_t position(uint64_t address)
 {
+    CTS_ASSERT_HELD(&lock);
     return CTS_SEARCH(range_count, i, ranges[i].address + ranges[i].size_bytes <= address);
 }
 
 static bool insert(const struct cts_range *range)
 {
+    CTS_ASSERT_HELD(&lock);
     const size_t at = position(range->address);
     if (at < range_count && ranges[at].address - range->address < range->size_bytes) return false;
     if (at < range_count && ranges[at].address <= range->address) return false;
@@ -87,12 +91,14 @@ static bool insert(const struct cts_range *range)
 
 static struct cts_range *find(uint64_t address)
 {
+    CTS_ASSERT_HELD(&lock);
     const size_t at = position(address);
     return at < range_count && ranges[at].address <= address ? &ranges[at] : NULL;
 }
 
 static void erase(struct cts_range *range)
 {
+    CTS_ASSERT_HELD(&lock);
     const size_t at = (size_t)(range - ranges);
     range_count--;
     memmove(range, range + 1, (range_count - at) * sizeof ranges[0]);
@@ -118,6 +124,7 @@ bool cts_range_allocate(enum cts_range_kind kind, int device, uint64_t size_byte
 
 static void widen_foreign(uint64_t low, uint64_t high)
 {
+    CTS_ASSERT_HELD(&lock);
     if (low < atomic_load(&foreign_low)) atomic_store(&foreign_low, low);
     if (high > atomic_load(&foreign_high)) atomic_store(&foreign_high, high);
 }

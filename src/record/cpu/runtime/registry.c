@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "common/name-filter.h"
+#include "common/promise.h"
 #include "range.h"
 #include "record.h"
 #include "stream.h"
@@ -182,6 +183,7 @@ void __cts_register_file(const struct cts_file_desc *desc)
 /* The kernels that CTASCOPE_KERNEL_NAME selects. */
 static void select_kernels(struct cts_file *file)
 {
+    CTS_ASSERT_HELD(&lock);
     struct cts_name_filter filter;
     /* cts_record_start() has refused an expression that does not compile. */
     if (cts_name_filter_make(&filter, cts_environment_get()->kernel_name, NULL)) return;
@@ -195,6 +197,7 @@ static void select_kernels(struct cts_file *file)
 
 static void add_variable_range(const struct cts_variable_desc *variable)
 {
+    CTS_ASSERT_HELD(&lock);
     const bool has_memory = variable->kind == CTS_VARIABLE_DEVICE ||
                             variable->kind == CTS_VARIABLE_CONSTANT ||
                             variable->kind == CTS_VARIABLE_MANAGED;

@@ -23,6 +23,7 @@
 
 #include "range.h"
 #include "cpu-timeline.h"
+#include "common/promise.h"
 
 struct cts_op {
     struct cts_op *next;
@@ -111,6 +112,7 @@ static bool is_ready(const struct cts_op *op)
 /* Tells everyone who may wait for this. */
 static void announce(struct CUstream_st *stream)
 {
+    CTS_ASSERT_HELD(&lock);
     done_count++;
     if (host_waiters) pthread_cond_broadcast(&host_wake);
     if (point_waiters)
@@ -169,6 +171,7 @@ static void unlink_stream(struct CUstream_st *stream)
 /* The head of a stream that can run now, taken out of the queue; NULL at the stream's end. */
 static struct cts_op *next_op(struct CUstream_st *stream)
 {
+    CTS_ASSERT_HELD(&lock);
     for (;;) {
         struct cts_op *const op = stream->head;
         const bool waits = op && !stream->is_running && !is_ready(op);
@@ -385,6 +388,7 @@ cudaError_t cts_stream_append(struct CUstream_st *stream, struct cts_work *work,
 /* Waits for the present ends of all streams that `matches` names. */
 static void wait_for_all(bool (*matches)(const struct CUstream_st *stream, int device), int device)
 {
+    CTS_ASSERT_HELD(&lock);
     size_t count = 0;
     for (struct CUstream_st *stream = streams; stream; stream = stream->next) count++;
     struct cts_point *const points = calloc(count + 1, sizeof *points);
@@ -449,6 +453,7 @@ enum cts_stream_state cts_stream_state(cudaStream_t handle)
 
 static bool all_idle(void)
 {
+    CTS_ASSERT_HELD(&lock);
     for (const struct CUstream_st *stream = streams; stream; stream = stream->next)
         if (stream->done < stream->issued) return false;
     return true;

@@ -14,6 +14,7 @@
 #include "registry.h"
 #include "runtime.h"
 #include "stream.h"
+#include "common/promise.h"
 
 struct object {
     struct cts_texture texture; /* first: the handle points here */
@@ -291,6 +292,7 @@ cudaError_t cudaGetSurfaceObjectResourceDesc(struct cudaResourceDesc *pResDesc,
 
 static struct binding *find_binding(const void *reference)
 {
+    CTS_ASSERT_HELD(&lock);
     struct binding *binding = bindings;
     while (binding && binding->reference != reference) binding = binding->next;
     return binding;
