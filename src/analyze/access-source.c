@@ -21,3 +21,10 @@ struct cts_access_source cts_access_source_of(const struct cts_acc_reader *reade
     source.chunks = cts_acc_chunks(reader, &source.chunk_count);
     return source;
 }
+
+uint64_t cts_access_source_total(const struct cts_access_source *source)
+{
+    uint64_t access_count = 0;
+    for (size_t i = 0; i < source->chunk_count; i++) access_count += source->chunks[i].access_count;
+    return access_count;
+}

@@ -21,4 +21,7 @@ struct cts_access_source {
 /* The access files of a run; the reader must outlive the source. */
 struct cts_access_source cts_access_source_of(const struct cts_acc_reader *reader);
 
+/* All thread accesses, as the chunks' index counts them. */
+uint64_t cts_access_source_total(const struct cts_access_source *source);
+
 #endif

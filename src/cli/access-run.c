@@ -116,9 +116,7 @@ static enum cts_status analyse(const struct cts_access_options *options, const b
     const struct cts_access_source source = cts_access_source_of(run->recording.reader);
     struct cts_access_options all = *options;
     struct cts_progress progress;
-    uint64_t access_count = 0;
-    for (size_t i = 0; i < source.chunk_count; i++) access_count += source.chunks[i].access_count;
-    cts_progress_begin(&progress, stderr, "analysing", access_count);
+    cts_progress_begin(&progress, stderr, "analysing", cts_access_source_total(&source));
     all.progress = &progress;
     all.wanted = wanted;
     all.history = true;

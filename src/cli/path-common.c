@@ -4,23 +4,17 @@
 
 #include "cli/run-timeline.h"
 
-enum { API_TABLE_MAX_BYTES = 1 << 20, THREADS_MAX = 256 };
+enum { API_TABLE_MAX_BYTES = 1 << 20 };
 
 int cts_path_common_parse(const struct cts_arguments *arguments, size_t table_rows,
                           struct cts_path_common *common, struct cts_path_options *options)
 {
-    const char *const format = cts_argument(arguments, "format");
-    common->format = CTS_PATH_AS_TABLE;
-    if (format && !strcmp(format, "json")) common->format = CTS_PATH_AS_JSON;
-    if (format && !strcmp(format, "csv")) common->format = CTS_PATH_AS_CSV;
-    uint64_t limit = common->format == CTS_PATH_AS_TABLE ? table_rows : 0, threads = 0;
-    if ((cts_argument_given(arguments, "limit") && !cts_argument_u64(arguments, "limit", &limit)) ||
-        (cts_argument_given(arguments, "threads") &&
-         !cts_argument_u64(arguments, "threads", &threads)))
+    common->format = cts_argument_format(arguments);
+    common->choice = (struct cts_sheet_choice){0};
+    if (!cts_argument_rows(arguments, table_rows, &common->choice) ||
+        !cts_argument_threads(arguments, &options->threads))
         return CTS_EXIT_USAGE;
-    common->choice =
-        (struct cts_sheet_choice){.limit = (size_t)limit, .sort = cts_argument(arguments, "sort")};
-    options->threads = (unsigned)(threads < THREADS_MAX ? threads : THREADS_MAX);
+    common->choice.limit_option = NULL; /* its tables have notes of their own */
     options->null_stream = cts_argument(arguments, "null-stream");
     return 0;
 }

@@ -4,13 +4,14 @@
 #define CTS_CLI_PATH_COMMON_H
 
 #include "analyze/path/path.h"
+#include "cli/list-options.h"
 #include "cli/verb.h"
 #include "common/buffer.h"
 #include "report/sheet.h"
 #include "trace/timeline/timeline.h"
 
 struct cts_path_common {
-    enum { CTS_PATH_AS_TABLE, CTS_PATH_AS_JSON, CTS_PATH_AS_CSV } format;
+    enum cts_list_format format;
     struct cts_sheet_choice choice; /* --limit, --sort; tables have `table_rows` unless told */
     struct cts_buffer api_table;    /* freed by cts_path_common_release() */
 };

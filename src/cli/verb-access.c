@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "cli/list-options.h"
 #include "cli/access-run.h"
 #include "cli/shared-options.h"
 #include "cli/sarif-options.h"
@@ -24,24 +25,16 @@ struct request {
 
 static int parse_numbers(const struct cts_arguments *arguments, struct request *request)
 {
-    uint64_t limit = request->json || request->csv ? 0 : ROWS_IN_TABLE;
-    uint64_t threads = 0, banks = 4, site = 0;
-    const struct {
-        const char *name;
-        uint64_t *value;
-    } numbers[] = {
-        {"limit", &limit}, {"threads", &threads}, {"bank-bytes", &banks}, {"site", &site}};
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-        if (cts_argument_given(arguments, numbers[i].name) &&
-            !cts_argument_u64(arguments, numbers[i].name, numbers[i].value))
-            return CTS_EXIT_USAGE;
+    uint64_t banks = 4, site = 0;
+    if (!cts_argument_rows(arguments, ROWS_IN_TABLE, &request->choice) ||
+        !cts_argument_threads(arguments, &request->options.threads) ||
+        !cts_argument_u64_if_given(arguments, "bank-bytes", &banks) ||
+        !cts_argument_u64_if_given(arguments, "site", &site))
+        return CTS_EXIT_USAGE;
     if (banks != 4 && banks != 8)
         return cts_usage_error(arguments, "--bank-bytes takes 4 or 8, not %llu",
                                (unsigned long long)banks);
     request->options.bank_bytes = (unsigned)banks;
-    request->options.threads = (unsigned)(threads < 256 ? threads : 256);
-    request->choice.limit = (size_t)limit;
-    request->choice.limit_option = "--limit";
     request->by_site = cts_argument_given(arguments, "site");
     request->site = site < CTS_NONE ? (uint32_t)site : CTS_NONE;
     return 0;
@@ -49,18 +42,17 @@ static int parse_numbers(const struct cts_arguments *arguments, struct request *
 
 static int parse(const struct cts_arguments *arguments, struct request *request)
 {
-    const char *const format = cts_argument(arguments, "format");
+    const enum cts_list_format format = cts_argument_format(arguments);
     const char *const per = cts_argument(arguments, "per");
-    *request = (struct request){.json = format && !strcmp(format, "json"),
-                                .csv = format && !strcmp(format, "csv"),
-                                .sarif = format && !strcmp(format, "sarif"),
+    *request = (struct request){.json = format == CTS_LIST_AS_JSON,
+                                .csv = format == CTS_LIST_AS_CSV,
+                                .sarif = format == CTS_LIST_AS_SARIF,
                                 .fail_on = cts_argument(arguments, "fail-on"),
                                 .sheet = CTS_ACCESS_SHEET_SITE};
     request->rows = per || request->csv;
     request->options.per_launch = per && !strcmp(per, "launch");
     if (per && !strcmp(per, "finding")) request->sheet = CTS_ACCESS_SHEET_FINDING;
     if (per && !strcmp(per, "allocation")) request->sheet = CTS_ACCESS_SHEET_ALLOCATION;
-    request->choice.sort = cts_argument(arguments, "sort");
     int code = parse_numbers(arguments, request);
     if (!code) code = cts_sarif_root(arguments, request->source_root);
     if (!code && request->options.per_launch && (request->fail_on || request->sarif))

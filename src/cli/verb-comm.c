@@ -7,6 +7,7 @@
 #include "analyze/communication/communication.h"
 #include "analyze/communication/comm-query.h"
 #include "cli/open-recording.h"
+#include "cli/list-options.h"
 #include "cli/shared-options.h"
 #include "cli/verb.h"
 #include "common/install.h"
@@ -19,7 +20,7 @@ enum { TOP_TRANSFERS = 20 };
 extern const struct cts_verb cts_verb_comm;
 
 struct request {
-    enum { FORMAT_TABLE, FORMAT_JSON, FORMAT_CSV } format;
+    enum cts_list_format format;
     bool per[CTS_COMM_SHEET_COUNT];
     enum cts_comm_sheet sheet; /* the last that --per named */
     unsigned sheet_count;
@@ -31,62 +32,42 @@ struct request {
     uint64_t start, end;
 };
 
-static void parse_format(const struct cts_arguments *arguments, struct request *request)
-{
-    const char *const format = cts_argument(arguments, "format");
-    if (format && !strcmp(format, "json")) request->format = FORMAT_JSON;
-    if (format && !strcmp(format, "csv")) request->format = FORMAT_CSV;
-}
-
 /* --per A,B,... ; an exit code, 0 for fine. */
 static int parse_per(const struct cts_arguments *arguments, struct request *request)
 {
     const char *rest = cts_argument(arguments, "per");
-    while (rest && *rest) {
-        char word[32];
-        const size_t length = strcspn(rest, ",");
-        snprintf(word, sizeof word, "%.*s", (int)length, rest);
+    char word[32];
+    while (cts_argument_next_word(&rest, word, sizeof word)) {
         const enum cts_comm_sheet sheet = cts_comm_sheet_named(word); /* one: it was checked */
         request->per[sheet] = true;
         request->sheet = sheet;
         request->sheet_count++;
-        rest += length + (rest[length] == ',');
     }
-    if (request->sheet_count > 1 && request->format != FORMAT_JSON)
+    if (request->sheet_count > 1 && request->format != CTS_LIST_AS_JSON)
         return cts_usage_error(arguments, "a table or CSV prints one list, but --per names %u",
                                request->sheet_count);
     return 0;
 }
 
-/* An option that may be left out: *value then stays. */
-static bool read_number(const struct cts_arguments *arguments, const char *name, uint64_t *value)
-{
-    return !cts_argument_given(arguments, name) || cts_argument_u64(arguments, name, value);
-}
-
 static int parse_numbers(const struct cts_arguments *arguments, struct request *request)
 {
-    uint64_t limit = request->format == FORMAT_TABLE ? ROWS_IN_TABLE : 0;
-    uint64_t threads = 0, transfers = 0, launch = 0;
-    if (!read_number(arguments, "limit", &limit) || !read_number(arguments, "threads", &threads) ||
-        !read_number(arguments, "launch", &launch) ||
-        !read_number(arguments, "max-transfers", &transfers))
+    uint64_t transfers = 0, launch = 0;
+    if (!cts_argument_rows(arguments, ROWS_IN_TABLE, &request->choice) ||
+        !cts_argument_threads(arguments, &request->options.threads) ||
+        !cts_argument_u64_if_given(arguments, "launch", &launch) ||
+        !cts_argument_u64_if_given(arguments, "max-transfers", &transfers))
         return CTS_EXIT_USAGE;
-    request->choice.limit = (size_t)limit;
-    request->choice.limit_option = "--limit";
-    request->choice.sort = cts_argument(arguments, "sort");
     request->has_launch = cts_argument_given(arguments, "launch");
     request->choice.only_value = launch;
     if (request->has_launch) {
         cts_comm_launch_columns(request->sheet, &request->choice.only_column,
                                 &request->choice.or_column);
-        if (!request->choice.only_column && request->format != FORMAT_JSON)
+        if (!request->choice.only_column && request->format != CTS_LIST_AS_JSON)
             return cts_usage_error(arguments, "--launch needs --per launch, cta, transfer, "
                                               "top-transfer or launch-pair");
         if (!request->choice.only_column)
             request->choice.only_column = request->choice.or_column = "launch";
     }
-    request->options.threads = (unsigned)(threads < 256 ? threads : 256);
     request->options.transfer_max = (size_t)transfers;
     return 0;
 }
@@ -129,7 +110,7 @@ static int parse_range(const struct cts_arguments *arguments, struct request *re
 static int parse(const struct cts_arguments *arguments, struct request *request)
 {
     *request = (struct request){0};
-    parse_format(arguments, request);
+    request->format = cts_argument_format(arguments);
     int code = parse_per(arguments, request);
     if (!code) code = parse_range(arguments, request);
     if (!code) code = parse_numbers(arguments, request);
@@ -156,9 +137,9 @@ static enum cts_status print_range(const struct request *request,
     struct cts_sheet_rows rows;
     enum cts_status status = cts_sheet_choose(&sheet, &request->choice, &rows, error);
     if (status) return status;
-    if (request->format == FORMAT_CSV)
+    if (request->format == CTS_LIST_AS_CSV)
         status = cts_sheet_csv(&sheet, &rows, stdout, error);
-    else if (request->format == FORMAT_JSON)
+    else if (request->format == CTS_LIST_AS_JSON)
         status = cts_comm_print_range_json(report, &rows, stdout, error);
     else
         status = cts_comm_print_range(report, &rows, stdout, error);
@@ -201,7 +182,7 @@ static enum cts_status render_sheet(const struct request *request,
 {
     struct cts_sheet sheet = cts_comm_sheet_of(report, request->sheet);
     sheet.full_names = request->full_names;
-    const bool as_csv = request->format == FORMAT_CSV;
+    const bool as_csv = request->format == CTS_LIST_AS_CSV;
     const enum cts_status status = cts_sheet_print(&sheet, &request->choice, as_csv, stdout, error);
     if (!status && !as_csv) cts_comm_print_notes(report, stdout);
     if (as_csv && request->sheet == CTS_COMM_SHEET_TRANSFER && report->comm->transfers_left_out)
@@ -216,8 +197,9 @@ static enum cts_status render(const struct request *request, const struct cts_co
     const struct cts_comm_lists lists = {.ctas = request->per[CTS_COMM_SHEET_CTA],
                                          .transfers = request->per[CTS_COMM_SHEET_TRANSFER],
                                          .choice = &request->choice};
-    if (request->format == FORMAT_JSON) return cts_comm_print_json(report, &lists, stdout, error);
-    if (request->format == FORMAT_TABLE && !request->sheet_count)
+    if (request->format == CTS_LIST_AS_JSON)
+        return cts_comm_print_json(report, &lists, stdout, error);
+    if (request->format == CTS_LIST_AS_TABLE && !request->sheet_count)
         return cts_comm_print_summary(report, stdout, error);
     return render_sheet(request, report, error);
 }
@@ -236,9 +218,8 @@ static enum cts_status analyze(const struct cts_recording *recording, const stru
     const struct cts_access_source source = cts_access_source_of(recording->reader);
     struct cts_comm_options options = request->options;
     struct cts_progress progress;
-    uint64_t access_count = 0;
-    for (size_t i = 0; i < source.chunk_count; i++) access_count += source.chunks[i].access_count;
-    cts_progress_begin(&progress, stderr, "analysing", access_count / processes->count);
+    cts_progress_begin(&progress, stderr, "analysing",
+                       cts_access_source_total(&source) / processes->count);
     options.progress = processes->rank ? NULL : &progress;
     options.processes = processes;
     status = cts_comm_analyze(&recording->catalogue, &source, &options, comm, error);
@@ -253,12 +234,8 @@ static enum cts_status analyze_and_render(const char *run_path, const struct req
 {
     struct cts_recording recording;
     struct cts_comm comm = {0};
-    enum cts_status status = cts_recording_open(run_path, &recording, error);
-    const bool is_open = !status;
-    if (!cts_processes_agree(processes, &status, error)) {
-        if (is_open) cts_recording_close(&recording);
-        return status;
-    }
+    enum cts_status status = cts_cli_open_together(run_path, processes, &recording, error);
+    if (status) return status;
     do { /* all processes do the same */
         status = analyze(&recording, request, processes, &comm, error);
         (void)cts_processes_agree(processes, &status, error);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/list-options.h"
 #include "cli/access-run.h"
 #include "cli/diff-time.h"
 #include "cli/shared-options.h"
@@ -42,25 +43,19 @@ static int parse_growth(const struct cts_arguments *arguments, struct request *r
 
 static int parse(const struct cts_arguments *arguments, struct request *request)
 {
-    const char *const format = cts_argument(arguments, "format");
+    const enum cts_list_format format = cts_argument_format(arguments);
     const char *const per = cts_argument(arguments, "per");
-    uint64_t limit = 0, threads = 0;
-    *request = (struct request){.json = format && !strcmp(format, "json"),
-                                .csv = format && !strcmp(format, "csv"),
-                                .sarif = format && !strcmp(format, "sarif"),
+    *request = (struct request){.json = format == CTS_LIST_AS_JSON,
+                                .csv = format == CTS_LIST_AS_CSV,
+                                .sarif = format == CTS_LIST_AS_SARIF,
                                 .fail_on = cts_argument(arguments, "fail-on")};
     request->sheet = per && !strcmp(per, "kernel") ? CTS_DIFF_SHEET_KERNEL : CTS_DIFF_SHEET_FINDING;
     request->rows = per || request->csv;
-    if (!request->json && !request->csv) limit = ROWS_IN_TABLE;
-    if (cts_argument_given(arguments, "limit") && !cts_argument_u64(arguments, "limit", &limit))
+    if (!cts_argument_rows(arguments, ROWS_IN_TABLE, &request->choice) ||
+        !cts_argument_threads(arguments, &request->options.threads))
         return CTS_EXIT_USAGE;
-    if (cts_argument_given(arguments, "threads") &&
-        !cts_argument_u64(arguments, "threads", &threads))
-        return CTS_EXIT_USAGE;
-    request->choice.limit = (size_t)limit;
-    request->choice.sort = cts_argument(arguments, "sort");
+    request->choice.limit_option = NULL; /* it says below its tables how many rows there are */
     request->full_names = cts_argument_given(arguments, "full-names");
-    request->options.threads = (unsigned)(threads < 256 ? threads : 256);
     const int code = cts_sarif_root(arguments, request->source_root);
     return code ? code : parse_growth(arguments, request);
 }

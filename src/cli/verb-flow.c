@@ -6,6 +6,7 @@
 
 #include "analyze/flow/flow.h"
 #include "cli/open-recording.h"
+#include "cli/list-options.h"
 #include "cli/sarif-options.h"
 #include "cli/shared-options.h"
 #include "cli/verb.h"
@@ -17,7 +18,7 @@
 extern const struct cts_verb cts_verb_flow;
 
 struct request {
-    enum { FORMAT_TABLE, FORMAT_JSON, FORMAT_CSV, FORMAT_DOT } format;
+    enum cts_list_format format;
     bool per[CTS_FLOW_SHEET_COUNT];
     enum cts_flow_sheet sheet;
     unsigned sheet_count;
@@ -28,14 +29,6 @@ struct request {
     bool full_names;
 };
 
-static void parse_format(const struct cts_arguments *arguments, struct request *request)
-{
-    const char *const format = cts_argument(arguments, "format");
-    if (format && !strcmp(format, "json")) request->format = FORMAT_JSON;
-    if (format && !strcmp(format, "csv")) request->format = FORMAT_CSV;
-    if (format && !strcmp(format, "dot")) request->format = FORMAT_DOT;
-}
-
 /* --per A,B,... ; an exit code, 0 for fine. */
 static int parse_per(const struct cts_arguments *arguments, struct request *request)
 {
@@ -45,25 +38,18 @@ static int parse_per(const struct cts_arguments *arguments, struct request *requ
 #undef X
     };
     const char *rest = cts_argument(arguments, "per");
-    while (rest && *rest) {
-        const size_t length = strcspn(rest, ",");
+    char word[32];
+    while (cts_argument_next_word(&rest, word, sizeof word))
         for (unsigned i = 0; i < CTS_FLOW_SHEET_COUNT; i++) {
-            if (strlen(words[i]) != length || strncmp(words[i], rest, length)) continue;
+            if (strcmp(words[i], word) != 0) continue;
             request->per[i] = true;
             request->sheet = (enum cts_flow_sheet)i;
             request->sheet_count++;
         }
-        rest += length + (rest[length] == ',');
-    }
-    if (request->sheet_count > 1 && request->format != FORMAT_JSON)
+    if (request->sheet_count > 1 && request->format != CTS_LIST_AS_JSON)
         return cts_usage_error(arguments, "a table or CSV prints one list, but --per names %u",
                                request->sheet_count);
     return 0;
-}
-
-static bool read_number(const struct cts_arguments *arguments, const char *name, uint64_t *value)
-{
-    return !cts_argument_given(arguments, name) || cts_argument_u64(arguments, name, value);
 }
 
 /* An id at *text, and moves on. */
@@ -98,24 +84,19 @@ static int parse_between(const struct cts_arguments *arguments, struct request *
 
 static int parse(const struct cts_arguments *arguments, struct request *request)
 {
-    uint64_t threads = 0;
     *request = (struct request){0};
-    parse_format(arguments, request);
-    uint64_t limit = request->format == FORMAT_TABLE ? ROWS_IN_TABLE : 0;
+    request->format = cts_argument_format(arguments);
     int code = parse_per(arguments, request);
     if (!code) code = parse_between(arguments, request);
     if (code) return code;
-    if (!read_number(arguments, "limit", &limit) || !read_number(arguments, "threads", &threads))
+    if (!cts_argument_rows(arguments, ROWS_IN_TABLE, &request->choice) ||
+        !cts_argument_threads(arguments, &request->options.threads))
         return CTS_EXIT_USAGE;
-    if (request->format == FORMAT_CSV && !request->sheet_count) {
+    if (request->format == CTS_LIST_AS_CSV && !request->sheet_count) {
         request->per[CTS_FLOW_SHEET_FINDING] = true;
         request->sheet = CTS_FLOW_SHEET_FINDING;
         request->sheet_count = 1;
     }
-    request->options.threads = (unsigned)(threads < 256 ? threads : 256);
-    request->choice.limit = (size_t)limit;
-    request->choice.limit_option = "--limit";
-    request->choice.sort = cts_argument(arguments, "sort");
     request->fail_on = cts_argument(arguments, "fail-on");
     request->full_names = cts_argument_given(arguments, "full-names");
     return 0;
@@ -125,13 +106,13 @@ static enum cts_status render(const struct request *request, const struct cts_fl
                               struct cts_error *error)
 {
     static const bool findings_alone[CTS_FLOW_SHEET_COUNT] = {[CTS_FLOW_SHEET_FINDING] = true};
-    if (request->format == FORMAT_DOT) return cts_flow_print_dot(report, stdout, error);
-    if (request->format == FORMAT_JSON)
+    if (request->format == CTS_LIST_AS_DOT) return cts_flow_print_dot(report, stdout, error);
+    if (request->format == CTS_LIST_AS_JSON)
         return cts_flow_print_json(report, request->sheet_count ? request->per : findings_alone,
                                    &request->choice, stdout, error);
     if (!request->sheet_count) return cts_flow_print_summary(report, stdout, error);
     const struct cts_sheet sheet = cts_flow_sheet(report, request->sheet);
-    const bool is_csv = request->format == FORMAT_CSV;
+    const bool is_csv = request->format == CTS_LIST_AS_CSV;
     const enum cts_status status = cts_sheet_print(&sheet, &request->choice, is_csv, stdout, error);
     if (!status && !is_csv) cts_flow_print_notes(report, stdout);
     return status;
@@ -145,9 +126,7 @@ static enum cts_status analyze(const struct cts_recording *recording, const stru
     const struct cts_access_source source = cts_access_source_of(recording->reader);
     struct cts_flow_options options = request->options;
     struct cts_progress progress;
-    uint64_t access_count = 0;
-    for (size_t i = 0; i < source.chunk_count; i++) access_count += source.chunks[i].access_count;
-    cts_progress_begin(&progress, stderr, "analysing", access_count);
+    cts_progress_begin(&progress, stderr, "analysing", cts_access_source_total(&source));
     options.progress = &progress;
     status = cts_flow_analyze(&recording->catalogue, &source, &options, flow, error);
     cts_progress_end(&progress);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "cli/list-options.h"
 #include "cli/verb.h"
 #include "common/memory-limit.h"
 #include "common/text-stream.h"
@@ -53,11 +54,9 @@ static uint64_t held_back(void)
 static int run_import(const struct cts_arguments *arguments)
 {
     const char *const run_path = cts_argument(arguments, "output");
-    uint64_t threads = 0;
+    unsigned threads;
     if (!run_path) return cts_usage_error(arguments, "missing -o RUN, the run directory to create");
-    if (cts_argument_given(arguments, "threads") &&
-        !cts_argument_u64(arguments, "threads", &threads))
-        return CTS_EXIT_USAGE;
+    if (!cts_argument_threads(arguments, &threads)) return CTS_EXIT_USAGE;
     char *const command = command_text(arguments);
     struct cts_progress progress;
     cts_progress_begin(&progress, stderr, "importing", 0);
@@ -68,7 +67,7 @@ static int run_import(const struct cts_arguments *arguments)
         .replace = cts_argument_given(arguments, "force"),
         .command = command,
         .grid = cts_argument(arguments, "grid"),
-        .threads = threads < UINT_MAX ? (unsigned)threads : UINT_MAX,
+        .threads = threads,
         .memory_bytes = held_back(),
         .progress = &progress,
     };

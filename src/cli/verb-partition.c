@@ -6,6 +6,7 @@
 #include "analyze/partition/partition.h"
 #include "analyze/summary/store.h"
 #include "cli/open-recording.h"
+#include "cli/list-options.h"
 #include "cli/shared-options.h"
 #include "cli/verb.h"
 #include "common/array.h"
@@ -22,7 +23,7 @@
 extern const struct cts_verb cts_verb_partition;
 
 struct request {
-    enum { FORMAT_TABLE, FORMAT_JSON, FORMAT_CSV } format;
+    enum cts_list_format format;
     bool has_sheet;
     enum cts_partition_sheet sheet;
     struct cts_sheet_choice choice;
@@ -36,22 +37,14 @@ struct request {
 
 static int parse_form(const struct cts_arguments *arguments, struct request *request)
 {
-    const char *const format = cts_argument(arguments, "format");
     const char *const per = cts_argument(arguments, "per");
-    uint64_t limit;
-    if (format && !strcmp(format, "json")) request->format = FORMAT_JSON;
-    if (format && !strcmp(format, "csv")) request->format = FORMAT_CSV;
-    limit = request->format == FORMAT_TABLE ? ROWS_IN_TABLE : 0;
+    request->format = cts_argument_format(arguments);
     request->sheet = CTS_PARTITION_SHEET_SCALE;
     if (per) {
         request->sheet = cts_partition_sheet_named(per);
         request->has_sheet = true;
     }
-    if (cts_argument_given(arguments, "limit") && !cts_argument_u64(arguments, "limit", &limit))
-        return CTS_EXIT_USAGE;
-    request->choice.limit = (size_t)limit;
-    request->choice.limit_option = "--limit";
-    request->choice.sort = cts_argument(arguments, "sort");
+    if (!cts_argument_rows(arguments, ROWS_IN_TABLE, &request->choice)) return CTS_EXIT_USAGE;
     request->full_names = cts_argument_given(arguments, "full-names");
     return 0;
 }
@@ -71,16 +64,13 @@ static void parse_mappings(const struct cts_arguments *arguments, struct request
     for (size_t i = 0; !rest && i < CTS_MAPPING_COUNT; i++)
         request->mappings[options->mapping_count++] = cts_mappings[i];
     options->best_found = !rest && request->first == request->last;
-    while (rest && *rest) {
-        char word[32];
-        const size_t length = strcspn(rest, ",");
-        snprintf(word, sizeof word, "%.*s", (int)length, rest);
+    char word[32];
+    while (cts_argument_next_word(&rest, word, sizeof word)) {
         const struct cts_mapping *const mapping = cts_mapping_named(word);
         if (!strcmp(word, "best-found"))
             options->best_found = true;
         else if (!is_named(request, mapping))
             request->mappings[options->mapping_count++] = mapping;
-        rest += length + (rest[length] == ',');
     }
     if (!options->mapping_count)
         request->mappings[options->mapping_count++] = cts_mapping_named("lexicographic");
@@ -154,7 +144,6 @@ static int parse_model(const struct cts_arguments *arguments, struct request *re
 {
     struct cts_partition_options *const options = &request->options;
     const char *const page = cts_argument(arguments, "page-size");
-    uint64_t threads = 0;
     options->page_bytes = !page || !strcmp(page, "64K") ? 65536
                           : !strcmp(page, "4K")         ? 4096
                                                         : 2097152;
@@ -167,15 +156,12 @@ static int parse_model(const struct cts_arguments *arguments, struct request *re
     options->launch_times = cts_argument_given(arguments, "launch-times");
     if ((cts_argument_given(arguments, "l2-size") &&
          !cts_argument_bytes(arguments, "l2-size", &options->l2_bytes)) ||
-        (cts_argument_given(arguments, "block") &&
-         !cts_argument_u64(arguments, "block", &options->block_ctas)) ||
-        (cts_argument_given(arguments, "threads") &&
-         !cts_argument_u64(arguments, "threads", &threads)) ||
+        !cts_argument_u64_if_given(arguments, "block", &options->block_ctas) ||
+        !cts_argument_threads(arguments, &options->threads) ||
         !parse_bandwidth(arguments, "link-bandwidth", &options->link_bytes_per_s) ||
         !parse_bandwidth(arguments, "local-bandwidth", &options->local_bytes_per_s) ||
         !parse_launch_latency(arguments, &options->launch_s))
         return CTS_EXIT_USAGE;
-    options->threads = (unsigned)(threads < 256 ? threads : 256);
     return 0;
 }
 
@@ -238,12 +224,12 @@ static enum cts_status analyze(const struct cts_recording *recording, struct req
 static enum cts_status render(const struct request *request,
                               const struct cts_partition_report *report, struct cts_error *error)
 {
-    if (request->format == FORMAT_JSON) return cts_partition_print_json(report, stdout, error);
-    if (request->format == FORMAT_TABLE && !request->has_sheet)
+    if (request->format == CTS_LIST_AS_JSON) return cts_partition_print_json(report, stdout, error);
+    if (request->format == CTS_LIST_AS_TABLE && !request->has_sheet)
         return cts_partition_print_summary(report, stdout, error);
     struct cts_sheet sheet = cts_partition_sheet(report, request->sheet);
     sheet.full_names = request->full_names;
-    const bool as_csv = request->format == FORMAT_CSV;
+    const bool as_csv = request->format == CTS_LIST_AS_CSV;
     const enum cts_status status = cts_sheet_print(&sheet, &request->choice, as_csv, stdout, error);
     if (!status && !as_csv) cts_partition_print_notes(report, stdout);
     return status;
@@ -267,12 +253,8 @@ static enum cts_status run_analysis(const char *run_path, struct request *reques
     struct cts_recording recording;
     const struct cts_catalogue *const catalogue = &recording.catalogue;
     struct cts_partition partition = {0};
-    enum cts_status status = cts_recording_open(run_path, &recording, error);
-    const bool is_open = !status;
-    if (!cts_processes_agree(processes, &status, error)) {
-        if (is_open) cts_recording_close(&recording);
-        return status;
-    }
+    enum cts_status status = cts_cli_open_together(run_path, processes, &recording, error);
+    if (status) return status;
     do { /* all processes do the same */
         status = analyze(&recording, request, processes, &partition, error);
         (void)cts_processes_agree(processes, &status, error);
@@ -308,10 +290,7 @@ static enum cts_status store_summaries(const char *run_path, const struct reques
         if (status) break;
         const struct cts_access_source source = cts_access_source_of(recording.reader);
         struct cts_progress progress;
-        uint64_t access_count = 0;
-        for (size_t i = 0; i < source.chunk_count; i++)
-            access_count += source.chunks[i].access_count;
-        cts_progress_begin(&progress, stderr, "summarising", access_count);
+        cts_progress_begin(&progress, stderr, "summarising", cts_access_source_total(&source));
         const struct cts_summaries_options options = {
             .run_path = run_path, .threads = request->options.threads, .progress = &progress};
         status = cts_summaries_store(&options, &recording.catalogue, &source, error);
@@ -327,8 +306,8 @@ static enum cts_status print_touchers(const struct request *request,
 {
     struct cts_sheet sheet = cts_who_sheet(report);
     sheet.full_names = request->full_names;
-    if (request->format != FORMAT_JSON)
-        return cts_sheet_print(&sheet, &request->choice, request->format == FORMAT_CSV, stdout,
+    if (request->format != CTS_LIST_AS_JSON)
+        return cts_sheet_print(&sheet, &request->choice, request->format == CTS_LIST_AS_CSV, stdout,
                                error);
     struct cts_sheet_rows rows;
     const enum cts_status status = cts_sheet_choose(&sheet, &request->choice, &rows, error);

@@ -83,13 +83,13 @@ static int parse(const struct cts_arguments *arguments, struct request *request)
 static enum cts_status render(const struct request *request, const struct cts_path_report *report,
                               struct cts_error *error)
 {
-    if (request->common.format == CTS_PATH_AS_JSON)
+    if (request->common.format == CTS_LIST_AS_JSON)
         return cts_path_print_json(report, &request->common.choice, stdout, error);
-    if (request->common.format == CTS_PATH_AS_TABLE && !request->has_sheet &&
+    if (request->common.format == CTS_LIST_AS_TABLE && !request->has_sheet &&
         !request->common.choice.sort)
         return cts_path_print_summary(report, request->common.choice.limit, stdout, error);
     const struct cts_sheet sheet = cts_path_sheet(report, request->sheet);
-    const bool as_csv = request->common.format == CTS_PATH_AS_CSV;
+    const bool as_csv = request->common.format == CTS_LIST_AS_CSV;
     const enum cts_status status =
         cts_sheet_print(&sheet, &request->common.choice, as_csv, stdout, error);
     if (!status) cts_path_print_notes(report, as_csv ? stderr : stdout);

@@ -6,6 +6,7 @@
 #include <sys/stat.h>
 
 #include "cli/open-recording.h"
+#include "cli/list-options.h"
 #include "cli/report-material.h"
 #include "cli/shared-options.h"
 #include "cli/verb.h"
@@ -170,19 +171,17 @@ static int run_report(const struct cts_arguments *arguments)
 {
     const char *path = cts_argument(arguments, "output");
     if (!path) path = "ctascope-report.html";
-    uint64_t threads = 0;
-    if (cts_argument(arguments, "threads") && !cts_argument_u64(arguments, "threads", &threads))
-        return CTS_EXIT_USAGE;
+    unsigned threads;
+    if (!cts_argument_threads(arguments, &threads)) return CTS_EXIT_USAGE;
     struct cts_error error = {0};
     const bool several = arguments->positional_count > 1;
     if (several && cts_argument_given(arguments, "accesses"))
         return cts_usage_error(arguments, "--accesses takes a single run");
-    if (cts_argument_given(arguments, "accesses"))
-        return report_accesses(arguments, path, (unsigned)threads);
+    if (cts_argument_given(arguments, "accesses")) return report_accesses(arguments, path, threads);
     if (cts_argument_given(arguments, "launch") || cts_argument_given(arguments, "max-page-size"))
         return cts_usage_error(arguments, "--launch and --max-page-size need --accesses");
-    if (several ? compare(arguments, path, (unsigned)threads, &error)
-                : report(arguments, path, (unsigned)threads, &error))
+    if (several ? compare(arguments, path, threads, &error)
+                : report(arguments, path, threads, &error))
         return cts_report_error(arguments, &error);
     fprintf(stderr, "ctascope report: wrote '%s'\n", path);
     return CTS_EXIT_OK;

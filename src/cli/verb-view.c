@@ -12,6 +12,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "cli/list-options.h"
 #include "cli/report-material.h"
 #include "cli/shared-options.h"
 #include "cli/verb.h"
@@ -174,20 +175,17 @@ static bool has_accesses(const char *path)
 
 static int run_view(const struct cts_arguments *arguments)
 {
-    uint64_t port = 0, threads = 0;
+    uint64_t port = 0;
     struct cts_view_server_options options = {
         .run_path = arguments->positional[0],
         .other_path = arguments->positional_count > 1 ? arguments->positional[1] : NULL};
-    if (cts_argument_given(arguments, "port") && !cts_argument_u64(arguments, "port", &port))
-        return CTS_EXIT_USAGE;
-    if (cts_argument_given(arguments, "threads") &&
-        !cts_argument_u64(arguments, "threads", &threads))
+    if (!cts_argument_u64_if_given(arguments, "port", &port) ||
+        !cts_argument_threads(arguments, &options.threads))
         return CTS_EXIT_USAGE;
     options.memory_bytes = cts_memory_limit_bytes() / 4; /* the rest is for answers */
     if (port > UINT16_MAX)
         return cts_usage_error(arguments, "--port takes a number from 0 to 65535");
     options.port = (uint16_t)port;
-    options.threads = (unsigned)(threads < 256 ? threads : 256);
     struct cts_report_options time = {
         .path = options.run_path, .threads = options.threads, .only_time = true};
     const bool is_archive = cts_cli_is_archive(time.path);

@@ -173,14 +173,14 @@ static enum cts_status read_profile(const char *path, struct request *request,
 static enum cts_status render(const struct request *request, const struct cts_whatif_report *report,
                               struct cts_error *error)
 {
-    if (request->common.format == CTS_PATH_AS_JSON)
+    if (request->common.format == CTS_LIST_AS_JSON)
         return cts_whatif_print_json(report, &request->common.choice, stdout, error);
-    if (request->common.format == CTS_PATH_AS_TABLE && !request->has_sheet &&
+    if (request->common.format == CTS_LIST_AS_TABLE && !request->has_sheet &&
         !request->common.choice.sort)
         return cts_whatif_print_summary(report, request->common.choice.limit, stdout, error);
     struct cts_sheet sheet = cts_whatif_sheet(report, request->sheet);
     sheet.full_names = request->full_names;
-    const bool as_csv = request->common.format == CTS_PATH_AS_CSV;
+    const bool as_csv = request->common.format == CTS_LIST_AS_CSV;
     const enum cts_status status =
         cts_sheet_print(&sheet, &request->common.choice, as_csv, stdout, error);
     if (!status) cts_whatif_print_notes(report, as_csv ? stderr : stdout);
@@ -204,7 +204,7 @@ static enum cts_status project(const char *path, struct request *request,
                                                  .changed = request->options.change_count > 0,
                                                  .full_names = request->full_names};
         status = render(request, &report, error);
-        if (request->options.targets && request->common.format == CTS_PATH_AS_TABLE)
+        if (request->options.targets && request->common.format == CTS_LIST_AS_TABLE)
             fprintf(stderr, "%llu projections in %.2f s\n",
                     (unsigned long long)result.notes.projections, result.notes.seconds);
         cts_whatif_release(&result);

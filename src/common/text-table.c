@@ -54,7 +54,7 @@ static void find_widths(const struct cts_text_table *table, size_t *widths)
 
 /* ---- names ---- */
 
-enum { NAME_MIN = 16, NAME_BROKEN = 30, NAME_MAX_BYTES = 512 };
+enum { NAME_MIN = 16, NAME_BROKEN = 30, NAME_LEAST_BYTES = 8, NAME_MAX_BYTES = 512 };
 
 /* The different names of a table, sorted, and their short forms. */
 struct names {
@@ -119,14 +119,15 @@ static enum cts_status fit_names(const struct cts_text_table *table, struct cts_
     enum cts_status status = collect_names(table, &all, error);
     const size_t room = status ? 0 : room_for_names(table, &all);
     char name[NAME_MAX_BYTES];
+    size_t name_bytes = room + 1 < sizeof name ? room + 1 : sizeof name;
+    if (name_bytes < NAME_LEAST_BYTES) name_bytes = NAME_LEAST_BYTES; /* all names are shorter */
     const char *text = (const char *)table->cells.data;
     for (size_t i = 0; i < table->cell_count && !status; i++, text += strlen(text) + 1) {
         const char *shown = text;
         if (table->aligns[i % table->column_count] == CTS_NAME) {
             const char **const at =
                 bsearch(&text, all.texts, all.count, sizeof *all.texts, compare_texts);
-            shown = cts_short_name_fitted(&all.names, (size_t)(at - all.texts), name,
-                                          room + 1 < sizeof name ? room + 1 : sizeof name);
+            shown = cts_short_name_fitted(&all.names, (size_t)(at - all.texts), name, name_bytes);
         }
         status = cts_buffer_append(&fitted->cells, shown, strlen(shown) + 1, error);
         if (!status) fitted->cell_count++;

@@ -10,6 +10,7 @@
 
 #include "common/array.h"
 #include "common/parallel.h"
+#include "common/search.h"
 
 enum { METRIC_PATH, METRIC_BLAME, METRIC_WAIT, METRIC_COUNT };
 
@@ -280,15 +281,7 @@ static bool visit(void *state, uint32_t location, const struct cts_timeline_even
 /* The waits of a location among all, which are by location and begin. */
 static size_t first_wait(const struct cts_path *result, uint32_t location)
 {
-    size_t low = 0, high = result->kept_wait_count;
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (result->kept_waits[middle].location < location)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return CTS_SEARCH(result->kept_wait_count, i, result->kept_waits[i].location < location);
 }
 
 static enum cts_status write_location(struct enriching *all, uint32_t location,

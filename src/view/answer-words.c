@@ -29,3 +29,14 @@ const char *cts_view_space_text(uint8_t space)
 {
     return space == CTS_SPACE_SHARED ? "shared" : space == CTS_SPACE_LOCAL ? "local" : "global";
 }
+
+void cts_view_write_sums(struct cts_json *json, const struct cts_selection_sums *sums)
+{
+    cts_json_member_u64(json, "records", sums->record_count);
+    cts_json_member_u64(json, "accesses", sums->access_count);
+    cts_json_member_u64(json, "bytes", sums->requested_bytes);
+    cts_json_member_u64(json, "sectors", sums->sectors);
+    cts_json_member_u64(json, "idealSectors", sums->ideal_sectors);
+    cts_json_member_u64(json, "wavefronts", sums->wavefronts);
+    cts_json_member_u64(json, "idealWavefronts", sums->ideal_wavefronts);
+}

@@ -68,6 +68,9 @@ void cts_view_write_shared(struct cts_json *json, const struct cts_catalogue *ca
                            const struct cts_launch *row, const struct cts_selection_launch *launch);
 /* ---- words (answer-words.c) ---- */
 
+/* Members records, accesses, bytes, sectors, idealSectors, wavefronts, idealWavefronts. */
+void cts_view_write_sums(struct cts_json *json, const struct cts_selection_sums *sums);
+
 /* A member that is null for CTS_NONE. */
 void cts_view_member_id(struct cts_json *json, const char *key, uint32_t id);
 /* A line of source or NULL, which 0 is. */

@@ -196,16 +196,9 @@ static void write_line(struct cts_json *json, const struct cts_catalogue *catalo
                        const struct cts_access_result *result, uint32_t source,
                        const struct line *line)
 {
-    const struct cts_selection_sums *const sums = &line->sums;
     cts_json_open_object(json);
     cts_json_member_u64(json, "line", line->line);
-    cts_json_member_u64(json, "records", sums->record_count);
-    cts_json_member_u64(json, "accesses", sums->access_count);
-    cts_json_member_u64(json, "bytes", sums->requested_bytes);
-    cts_json_member_u64(json, "sectors", sums->sectors);
-    cts_json_member_u64(json, "idealSectors", sums->ideal_sectors);
-    cts_json_member_u64(json, "wavefronts", sums->wavefronts);
-    cts_json_member_u64(json, "idealWavefronts", sums->ideal_wavefronts);
+    cts_view_write_sums(json, &line->sums);
     cts_json_key(json, "findings");
     cts_json_open_array(json);
     for (size_t i = 0; i < result->finding_count && i < FINDINGS_MAX; i++) {
@@ -240,15 +233,7 @@ static struct line *sum_lines(const struct cts_catalogue *catalogue,
             lines[end++] = lines[i];
             continue;
         }
-        struct cts_selection_sums *const sum = &lines[end - 1].sums;
-        const struct cts_selection_sums *const more = &lines[i].sums;
-        sum->record_count += more->record_count;
-        sum->access_count += more->access_count;
-        sum->requested_bytes += more->requested_bytes;
-        sum->sectors += more->sectors;
-        sum->ideal_sectors += more->ideal_sectors;
-        sum->wavefronts += more->wavefronts;
-        sum->ideal_wavefronts += more->ideal_wavefronts;
+        cts_selection_sums_add(&lines[end - 1].sums, &lines[i].sums);
     }
     *count = end;
     return lines;

@@ -213,17 +213,6 @@ static void write_group_name(struct cts_json *json, const struct cts_catalogue *
     }
 }
 
-static void write_sums(struct cts_json *json, const struct cts_selection_sums *sums)
-{
-    cts_json_member_u64(json, "records", sums->record_count);
-    cts_json_member_u64(json, "accesses", sums->access_count);
-    cts_json_member_u64(json, "bytes", sums->requested_bytes);
-    cts_json_member_u64(json, "sectors", sums->sectors);
-    cts_json_member_u64(json, "idealSectors", sums->ideal_sectors);
-    cts_json_member_u64(json, "wavefronts", sums->wavefronts);
-    cts_json_member_u64(json, "idealWavefronts", sums->ideal_wavefronts);
-}
-
 enum cts_status cts_view_write_groups(const struct cts_view_request *request, struct cts_json *json,
                                       struct cts_error *error)
 {
@@ -253,7 +242,7 @@ enum cts_status cts_view_write_groups(const struct cts_view_request *request, st
         cts_json_open_object(json);
         write_group_name(json, &request->snapshot->recording.catalogue,
                          (enum cts_selection_grouping)by, groups.items[i].key);
-        write_sums(json, &groups.items[i].sums);
+        cts_view_write_sums(json, &groups.items[i].sums);
         cts_json_close_object(json);
     }
     cts_json_close_array(json);

@@ -6,6 +6,7 @@
 #include "common/array.h"
 #include "report/gaps-report.h"
 #include "view/answers.h"
+#include "common/search.h"
 
 enum { BINS_MAX = 10000, ITEMS_MAX = 2000, LAUNCHES_MAX = 1000 };
 
@@ -286,23 +287,9 @@ static void candidates(const struct cts_view_snapshot *snapshot, const struct ct
 {
     const struct cts_view_activity *const all = snapshot->activities + row->first;
     const uint64_t from = window->from_ns > row->longest_ns ? window->from_ns - row->longest_ns : 0;
-    size_t low = 0, high = row->count;
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (all[middle].start_ns < from)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    *first = low;
-    for (high = row->count; low < high;) {
-        const size_t middle = low + (high - low) / 2;
-        if (all[middle].start_ns < window->to_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    *end = low;
+    *first = CTS_SEARCH(row->count, i, all[i].start_ns < from);
+    *end = CTS_SEARCH(row->count, i, all[i].start_ns < window->to_ns);
+    if (*end < *first) *end = *first;
 }
 
 static enum cts_status write_row(struct cts_json *json, const struct cts_view_snapshot *snapshot,

@@ -13,6 +13,7 @@
 #include <stdlib.h>
 
 #include "analyze/path/booking.h"
+#include "common/search.h"
 
 enum { AWAITED_MAX = 32, DEPTH_MAX = 64, PIECES_MAX = 4096 };
 
@@ -52,14 +53,7 @@ static bool passes(const struct trace *t, const struct cts_path_wait *wait)
 /* The first wait that may end after a time: waits are by begin and do not overlap. */
 static size_t first_wait(const struct cts_path_waits *waits, uint64_t time_ns)
 {
-    size_t low = 0, high = waits->count;
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (waits->items[middle].begin_ns <= time_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    size_t low = CTS_SEARCH(waits->count, i, waits->items[i].begin_ns <= time_ns);
     while (low > 0) {
         const struct cts_path_wait *const wait = &waits->items[--low];
         if (wait->begin_ns < wait->end_ns) break;

@@ -7,6 +7,7 @@
 #include "analyze/path/raw.h"
 #include "common/parallel.h"
 #include "common/promise.h"
+#include "common/search.h"
 
 /* ---- threads ---- */
 
@@ -40,7 +41,7 @@ enum cts_status cts_path_add_wait(struct cts_path_location *location,
                                   struct cts_error *error)
 {
     assert(wait->begin_ns <= wait->end_ns && wait->pattern < CTS_PATH_PATTERN_COUNT);
-    assert(wait->call == CTS_PATH_NONE ||
+    assert(wait->call == CTS_PATH_NONE || !location->count /* another process has its nodes */ ||
            (wait->call < location->count && wait->leave < location->count));
     assert(edges || !edge_count);
     if (edge_count > CTS_PATH_EDGES_MAX) edge_count = CTS_PATH_EDGES_MAX;
@@ -89,14 +90,7 @@ uint32_t cts_path_leave_of(const struct cts_path_location *at, uint32_t call)
 
 uint32_t cts_path_node_at(const struct cts_path_location *location, uint64_t time_ns)
 {
-    size_t low = 0, high = location->count;
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (location->time_ns[middle] <= time_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    const size_t low = CTS_SEARCH(location->count, i, location->time_ns[i] <= time_ns);
     return low ? (uint32_t)low - 1 : CTS_PATH_NONE;
 }
 

@@ -12,6 +12,7 @@
 
 #include "analyze/path/questions.h"
 #include "common/promise.h"
+#include "common/search.h"
 
 struct running {
     uint32_t activity;
@@ -130,14 +131,7 @@ static uint64_t held_until_ns(const struct cts_path_graph *graph, const struct s
                               uint32_t begin, uint32_t stream)
 {
     const struct cts_path_jumps *const jumps = &other->at->jumps;
-    size_t low = 0, high = jumps->count;
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (jumps->items[middle].node < begin)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    size_t low = CTS_SEARCH(jumps->count, i, jumps->items[i].node < begin);
     uint64_t until_ns = 0;
     for (; low < jumps->count && jumps->items[low].node == begin; low++) {
         if (jumps->items[low].index & CTS_PATH_LAUNCH) continue;

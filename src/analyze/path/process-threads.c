@@ -9,6 +9,7 @@
 #include "analyze/path/steps.h"
 #include "analyze/path/team-barriers.h"
 #include "common/map.h"
+#include "common/search.h"
 
 struct fork_place {
     uint32_t location;
@@ -18,14 +19,7 @@ struct fork_place {
 /* The last fork of a location at or before a time, of OPARI2's. */
 static bool fork_before(const struct cts_path_location *at, uint64_t time_ns, uint32_t *index)
 {
-    size_t low = 0, high = at->raw->forks.count;
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (at->raw->forks.items[middle].time_ns <= time_ns)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    size_t low = CTS_SEARCH(at->raw->forks.count, i, at->raw->forks.items[i].time_ns <= time_ns);
     while (low > 0)
         if (at->raw->forks.items[--low].id == 0) {
             *index = (uint32_t)low;

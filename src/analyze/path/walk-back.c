@@ -15,6 +15,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/search.h"
+
 #include "analyze/path/questions.h"
 
 #define END_OF_PATH (UINT32_MAX - 1)
@@ -115,14 +117,7 @@ static uint64_t departure_ns(const struct cts_path_location *at, const struct ct
 static ptrdiff_t last_jump(const struct cts_path_location *at, const struct cursor *cursor,
                            bool earlier)
 {
-    size_t low = 0, high = at->jumps.count;
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (at->jumps.items[middle].node <= cursor->node)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    size_t low = CTS_SEARCH(at->jumps.count, i, at->jumps.items[i].node <= cursor->node);
     while (low > 0) {
         const uint64_t leaves_ns = departure_ns(at, &at->jumps.items[low - 1]);
         if (earlier ? leaves_ns < cursor->time_ns : leaves_ns <= cursor->time_ns) break;

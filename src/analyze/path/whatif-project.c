@@ -9,6 +9,7 @@
 #include "analyze/path/questions.h"
 #include "analyze/path/steps.h"
 #include "common/promise.h"
+#include "common/search.h"
 
 enum { WAITS_DEFAULT = 20 };
 
@@ -53,16 +54,12 @@ static void move_wait(const struct projection *p, const struct cts_path_graph *a
     const struct cts_path_location *const at = &p->graph->locations[location];
     if (at->stream) { /* held: from being launched and at the head of its stream to its begin */
         end_ns = begin_ns;
-        size_t low = 0, high = at->activities.count;
-        while (low + 1 < high) {
-            const size_t middle = low + (high - low) / 2;
-            *(at->activities.items[middle].begin <= wait->call ? &low : &high) = middle;
-        }
-        const struct cts_path_activity *const now =
-            &after->locations[location].activities.items[low];
-        begin_ns = now->launched_ns;
-        if (low) {
-            const uint64_t previous_ns = new_time(p, location, at->activities.items[low - 1].end);
+        const struct cts_path_activities *const all = &at->activities;
+        const size_t behind = CTS_SEARCH(all->count, i, all->items[i].begin <= wait->call);
+        const size_t own = behind ? behind - 1 : 0;
+        begin_ns = after->locations[location].activities.items[own].launched_ns;
+        if (own) {
+            const uint64_t previous_ns = new_time(p, location, all->items[own - 1].end);
             if (previous_ns > begin_ns) begin_ns = previous_ns;
         }
         if (begin_ns > end_ns) begin_ns = end_ns;

@@ -3,6 +3,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "common/search.h"
+
 enum { SMALLEST_BYTES = 64, CLASS_COUNT = 26, CHUNK_BYTES = 256 << 10 };
 
 struct free_piece {
@@ -67,15 +69,7 @@ void cts_known_release(struct cts_known *known)
 /* Where `thread` is, or would be. */
 static uint32_t place_of(const struct cts_known *known, uint32_t thread)
 {
-    uint32_t low = 0, high = known->count;
-    while (low < high) {
-        const uint32_t middle = low + (high - low) / 2;
-        if (known->items[middle].thread < thread)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return (uint32_t)CTS_SEARCH(known->count, i, known->items[i].thread < thread);
 }
 
 static bool grow(struct cts_known *known)

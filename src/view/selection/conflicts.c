@@ -11,6 +11,7 @@
 #include "view/selection/selection-scan.h"
 #include "common/array.h"
 #include "common/parallel.h"
+#include "common/search.h"
 
 /* ---- windows on threads ---- */
 
@@ -219,16 +220,9 @@ static int by_target(const void *a, const void *b)
 /* The first target of the CTA that ends at `first` or behind it. */
 static size_t first_target(const struct toucher *toucher, uint32_t cta, uint64_t first)
 {
-    size_t low = 0, high = toucher->target_count;
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        const struct target *const it = &toucher->targets[middle];
-        if (it->cta < cta || (it->cta == cta && it->last < first))
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return CTS_SEARCH(toucher->target_count, i,
+                      toucher->targets[i].cta < cta ||
+                          (toucher->targets[i].cta == cta && toucher->targets[i].last < first));
 }
 
 static bool is_touched(const struct toucher *toucher, size_t t, uint32_t cta, uint64_t last)

@@ -9,6 +9,7 @@
 
 #include "view/selection/selection-scan.h"
 #include "common/array.h"
+#include "common/search.h"
 
 struct row {
     uint64_t key; /* key[0] << 32 | key[1] */
@@ -31,17 +32,6 @@ struct grouping {
     uint32_t *place_of; /* warps, places in view->allocations: 1 + their row */
     size_t recent;      /* place in view->allocations */
 };
-
-static void sums_add(struct cts_selection_sums *sum, const struct cts_selection_sums *more)
-{
-    sum->record_count += more->record_count;
-    sum->access_count += more->access_count;
-    sum->requested_bytes += more->requested_bytes;
-    sum->sectors += more->sectors;
-    sum->ideal_sectors += more->ideal_sectors;
-    sum->wavefronts += more->wavefronts;
-    sum->ideal_wavefronts += more->ideal_wavefronts;
-}
 
 static inline void sums_add_record(struct cts_selection_sums *sum, const struct block *block,
                                    const struct block_shape *shape, size_t i)
@@ -120,15 +110,8 @@ static size_t started_at(const struct scan *scan, uint64_t address)
 {
     const struct view *const view = scan->view;
     const struct cts_allocation *const all = scan->selection->catalogue->allocations;
-    size_t low = 0, high = view->allocations.count;
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (all[view->allocations.items[middle].index].address <= address)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return CTS_SEARCH(view->allocations.count, i,
+                      all[view->allocations.items[i].index].address <= address);
 }
 
 /* Whether an address at or behind the start of the allocation at a place is in it. */
@@ -255,7 +238,7 @@ static enum cts_status add_cell(void *state, const struct scan_cell *it, struct 
         .wavefronts = is_shared ? it->sums->cost : 0,
         .ideal_wavefronts = is_shared ? it->sums->ideal : 0,
     };
-    sums_add(&row->sums, &sums);
+    cts_selection_sums_add(&row->sums, &sums);
     return CTS_OK;
 }
 
@@ -338,7 +321,7 @@ static enum cts_status join(struct rows *rows, struct cts_error *error)
     for (size_t i = 0; i < count; i++) {
         const struct row *const row = &rows->items[sorted[i].row];
         if (end && joined[end - 1].key == row->key)
-            sums_add(&joined[end - 1].sums, &row->sums);
+            cts_selection_sums_add(&joined[end - 1].sums, &row->sums);
         else
             joined[end++] = *row;
     }

@@ -4,6 +4,7 @@
 
 #include "view/selection/selection-scan.h"
 #include "common/array.h"
+#include "common/search.h"
 
 struct totals {
     struct cts_selection_site *sites; /* by site */
@@ -18,16 +19,10 @@ static const struct cts_allocation *allocation_at(const struct scan *scan, size_
 /* The first allocation that ends at `address` or behind it. */
 static size_t place_of(const struct scan *scan, uint64_t address)
 {
-    size_t low = 0, high = scan->view->allocations.count;
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        const struct cts_allocation *const it = allocation_at(scan, middle);
-        if (it->address < address && address - it->address >= it->size_bytes)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
+    return CTS_SEARCH(scan->view->allocations.count, i,
+                      allocation_at(scan, i)->address < address &&
+                          address - allocation_at(scan, i)->address >=
+                              allocation_at(scan, i)->size_bytes);
 }
 
 /* Marks the allocations that a byte of first..last is in. Those that overlap another one, which

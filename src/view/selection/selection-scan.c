@@ -107,15 +107,9 @@ void cts_selection_scan_end(struct scan *scan)
 
 bool cts_selection_scan_passes_cta(const struct scan *scan, uint32_t cta)
 {
-    size_t low = 0, high = scan->filter.cta_count;
-    if (!high) return true;
-    while (low < high) { /* the first range that ends at the CTA or behind it */
-        const size_t middle = low + (high - low) / 2;
-        if (scan->ctas[middle].last < cta)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    /* the first range that ends at the CTA or behind it */
+    if (!scan->filter.cta_count) return true;
+    const size_t low = CTS_SEARCH(scan->filter.cta_count, i, scan->ctas[i].last < cta);
     return low < scan->filter.cta_count && scan->ctas[low].first <= cta &&
            cta <= scan->ctas[low].last;
 }

@@ -10,6 +10,7 @@
 #include "common/array.h"
 #include "common/map.h"
 #include "common/parallel.h"
+#include "common/search.h"
 
 enum { MEMORY_DEFAULT_BYTES = 256 << 20, TALLY_PART = 8 };
 
@@ -494,14 +495,7 @@ enum cts_status cts_view_of(struct cts_selection *selection,
 
 uint32_t cts_view_split_place(const struct view *view, uint32_t cta)
 {
-    size_t low = 0, high = view->split.count;
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        if (view->split.items[middle] < cta)
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    const size_t low = CTS_SEARCH(view->split.count, i, view->split.items[i] < cta);
     const bool found = low < view->split.count && view->split.items[low] == cta;
     return found ? (uint32_t)low : UINT32_MAX;
 }

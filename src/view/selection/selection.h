@@ -169,6 +169,18 @@ struct cts_selection_sums {
     uint64_t record_count, access_count, requested_bytes;
     uint64_t sectors, ideal_sectors, wavefronts, ideal_wavefronts;
 };
+
+static inline void cts_selection_sums_add(struct cts_selection_sums *sum,
+                                          const struct cts_selection_sums *more)
+{
+    sum->record_count += more->record_count;
+    sum->access_count += more->access_count;
+    sum->requested_bytes += more->requested_bytes;
+    sum->sectors += more->sectors;
+    sum->ideal_sectors += more->ideal_sectors;
+    sum->wavefronts += more->wavefronts;
+    sum->ideal_wavefronts += more->ideal_wavefronts;
+}
 struct cts_selection_group {
     uint32_t key[2]; /* as CTS_SELECTION_GROUPINGS says; the second 0 where there is one */
     struct cts_selection_sums sums;

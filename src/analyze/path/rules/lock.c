@@ -8,19 +8,15 @@
  * its lock after it. A lock that takes so long was taken at once, and the other's unlock may well
  * return later: the target tells both at the same time. Culprit: who held the lock. */
 #include "analyze/path/rule.h"
+#include "common/search.h"
 
 /* The last conflicting epoch under a key whose unlock began in (enter, leave). */
 static const struct cts_path_holder *awaited(const struct cts_path_lock_call *call, uint64_t key)
 {
-    size_t low = 0, high = call->holder_count;
-    while (low < high) {
-        const size_t middle = low + (high - low) / 2;
-        const struct cts_path_holder *const at = &call->holders[middle];
-        if (at->key < key || (at->key == key && at->unlock_ns < call->leave_ns))
-            low = middle + 1;
-        else
-            high = middle;
-    }
+    size_t low =
+        CTS_SEARCH(call->holder_count, i,
+                   call->holders[i].key < key || (call->holders[i].key == key &&
+                                                  call->holders[i].unlock_ns < call->leave_ns));
     while (low-- > 0) {
         const struct cts_path_holder *const at = &call->holders[low];
         if (at->key != key || at->unlock_ns <= call->enter_ns) return NULL;
