@@ -43,7 +43,6 @@ static unsigned count_hits(const struct hits *hits, uint64_t *first)
 static struct cts_access_fault_row *find_row(const struct cts_access_model *model,
                                              const struct cts_access_fault_row *wanted)
 {
-    CTS_ASSERT_HELD(&model->faults_lock);
     for (size_t i = 0; i < model->faults.count; i++) {
         struct cts_access_fault_row *const row = &model->faults.items[i];
         if (row->kind == wanted->kind && row->kernel == wanted->kernel &&
@@ -58,6 +57,7 @@ static struct cts_access_fault_row *fault_row_of(struct cts_access_model *model,
                                                  const struct cts_access_fault_row *wanted,
                                                  struct cts_error *error)
 {
+    CTS_ASSERT_HELD(&model->faults_lock);
     struct cts_access_fault_row *const known = find_row(model, wanted);
     if (known) return known;
     if (CTS_ARRAY_RESERVE(&model->faults, model->faults.count + 1, error)) return NULL;
