@@ -188,7 +188,7 @@ static enum cts_status print_kernels(const struct cts_catalogue *catalogue,
 static void print_constants(const struct cts_catalogue *catalogue)
 {
     if (cts_catalogue_lacks_constants(catalogue))
-        print_line("constant memory:", "not recorded (unmodified GPU programs)");
+        print_line("constant memory:", "loads are not recorded");
 }
 
 static void print_faults(const struct cts_catalogue *catalogue)

@@ -28,8 +28,7 @@ void cts_comm_print_notes(const struct cts_comm_report *report, FILE *file)
     cts_print_attribution(c->paper_model, cts_catalogue_knows_host(report->catalogue), file);
     cts_print_losses(&losses, &report->catalogue->gaps, file);
     if (cts_catalogue_lacks_constants(report->catalogue))
-        cts_print_paragraph(file, 2,
-                            "Note: constant memory is not recorded in unmodified GPU programs");
+        cts_print_paragraph(file, 2, "Note: loads of constant memory are not recorded");
     if (c->skipped_instructions)
         cts_print_paragraph(file, 2,
                             "Note: %s could not be instrumented: ctascope dump --table skipped",

@@ -57,6 +57,11 @@ bool cts_catalogue_lacks_constants(const struct cts_catalogue *catalogue)
     for (size_t i = 0; i < catalogue->rank_count; i++) {
         const char *const recorder = catalogue->ranks[i].recorder;
         if (recorder && !strcmp(recorder, "inject")) return true;
+        if (recorder && !strcmp(recorder, "import")) return false;
+    }
+    for (size_t i = 0; i < catalogue->variable_count; i++) {
+        const char *const kind = catalogue->variables[i].kind;
+        if (kind && !strcmp(kind, "constant")) return true;
     }
     return false;
 }

@@ -423,8 +423,9 @@ CTS_MUST_CHECK enum cts_status
 cts_catalogue_read(const char *run_path, struct cts_catalogue *catalogue, struct cts_error *error);
 void cts_catalogue_release(struct cts_catalogue *catalogue);
 
-/* Whether the recorder of a process does not see loads of constant memory: that of unmodified GPU
- * programs, since the Sanitizer has no callback for them. */
+/* Whether loads of constant memory are missing: the recorder of unmodified GPU programs sees none
+ * (the Sanitizer has no callback for them), and compiled-in recorders leave those of __constant__
+ * variables out. */
 bool cts_catalogue_lacks_constants(const struct cts_catalogue *catalogue);
 
 /* The error in which a launch (by id) ended; NULL: none. */

@@ -178,7 +178,13 @@ class Constants(support.RecordTest):
                 self.assertIsNone(value, name)
         self.assertGreater(totals["global_load_accesses"], 0)
         self.assertFalse(self.info("run")["constant_memory_recorded"])
-        self.assertIn("constant memory is not recorded", self.ctascope("comm", "run").stdout)
+        self.assertIn("constant memory are not recorded", self.ctascope("comm", "run").stdout)
+        self.assertIn("not recorded", self.ctascope("info", "run").stdout)
+
+    def test_constant_variables(self):
+        self.record("run", support.compiled("constants.cu", "-O2"))
+        self.assertIsNone(self.comm("run")["totals"]["constant_load_accesses"])
+        self.assertFalse(self.info("run")["constant_memory_recorded"])
         self.assertIn("not recorded", self.ctascope("info", "run").stdout)
 
 
