@@ -8,6 +8,7 @@ import { createServer } from "node:http";
 import { dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import assert from "node:assert/strict";
+import { faint, unnamed } from "./view/access.mjs";
 import { drawn } from "./view/harness.mjs";
 
 const here = dirname(fileURLToPath(import.meta.url));
@@ -124,6 +125,7 @@ for (const colorScheme of ["light", "dark"]) {
             .map((finding) => [finding.finding, finding.evidence]),
     );
     assert.match(await page.locator(".missing code").textContent(), /^ctascope record --timeline -o RUN -- /);
+    assert.deepEqual([...(await faint(page)), ...(await unnamed(page))], [], colorScheme);
     // The contents name every card and lead to it.
     const contents = page.getByRole("navigation", { name: "Contents" });
     assert.deepEqual(await contents.getByRole("button").allTextContents(), titles);
@@ -179,6 +181,20 @@ for (const colorScheme of ["light", "dark"]) {
     await page.close();
 }
 assert.notEqual(backgrounds[0], backgrounds[1]);
+
+// At 4K letters and column are larger, and plots with them.
+const large = await browser.newPage({ viewport: { width: 3840, height: 2160 } });
+await large.goto(pathToFileURL(report).href);
+await large.waitForSelector(".heatmap canvas");
+const sizes4k = await large.evaluate(() => ({
+    letters: parseFloat(getComputedStyle(document.body).fontSize),
+    column: document.querySelector("main").clientWidth,
+    plot: document.querySelector(".uplot").clientHeight,
+    wide: document.documentElement.scrollWidth,
+}));
+assert.ok(sizes4k.letters >= 24 && sizes4k.column >= 2400 && sizes4k.plot >= 400, JSON.stringify(sizes4k));
+assert.ok(sizes4k.wide <= 3840);
+await large.close();
 
 // The report's policy: its own script runs, no other does, and nothing is asked of anybody. A server
 // stands by that counts who reaches it.

@@ -39,19 +39,19 @@ export function Boxes({ figure, valueText }: { figure: Figure; valueText: (value
 
     useEffect(() => {
         const element = canvas.current!.parentElement!;
-        const observer = new ResizeObserver(() => setWidth(Math.max(240, element.clientWidth)));
+        const observer = new ResizeObserver(() => setWidth(Math.max(240, element.clientWidth / theme.unit)));
         observer.observe(element);
         return () => observer.disconnect();
-    }, []);
+    }, [theme.unit]);
 
     useEffect(() => {
         const element = canvas.current!,
-            ratio = devicePixelRatio || 1;
+            ratio = (devicePixelRatio || 1) * theme.unit;
         element.width = width * ratio;
         element.height = HEIGHT * ratio;
         const context = element.getContext("2d")!;
         context.scale(ratio, ratio);
-        context.font = theme.font;
+        context.font = theme.plainFont;
         context.strokeStyle = theme.grid;
         context.fillStyle = theme.text;
         const step = tickStep(high - low, figure.y.unit === "bytes");
@@ -122,8 +122,8 @@ export function Boxes({ figure, valueText }: { figure: Figure; valueText: (value
     }, [figure, theme, width]);
 
     const move = (event: MouseEvent) => {
-        const i = Math.floor((event.offsetX - LEFT) / unit);
-        const s = Math.floor((event.offsetX - LEFT - unit * (i + 0.1)) / slot);
+        const i = Math.floor((event.offsetX / theme.unit - LEFT) / unit);
+        const s = Math.floor((event.offsetX / theme.unit - LEFT - unit * (i + 0.1)) / slot);
         const box = figure.series[s]?.boxes?.[i];
         setHover(
             box
@@ -145,7 +145,7 @@ export function Boxes({ figure, valueText }: { figure: Figure; valueText: (value
             </p>
             <canvas
                 ref={canvas}
-                style={{ width: `${width}px`, height: `${HEIGHT}px` }}
+                style={{ width: `${width * theme.unit}px`, height: `${HEIGHT * theme.unit}px` }}
                 onMouseMove={move}
                 onMouseLeave={() => setHover("")}
                 role="img"

@@ -60,14 +60,16 @@ export function Heatmap(props: HeatmapProps) {
 
     useEffect(() => {
         const element = canvas.current!.parentElement!;
-        const observer = new ResizeObserver(() => setWidth(Math.max(240, Math.min(element.clientWidth, 720))));
+        const observer = new ResizeObserver(() =>
+            setWidth(Math.max(240, Math.min(element.clientWidth / theme.unit, 720))),
+        );
         observer.observe(element);
         return () => observer.disconnect();
-    }, []);
+    }, [theme.unit]);
 
     useEffect(() => {
         const element = canvas.current!;
-        const ratio = devicePixelRatio || 1;
+        const ratio = (devicePixelRatio || 1) * theme.unit;
         element.width = width * ratio;
         element.height = height * ratio;
         const context = element.getContext("2d")!;
@@ -87,7 +89,7 @@ export function Heatmap(props: HeatmapProps) {
         context.strokeStyle = theme.grid;
         context.strokeRect(LEFT, TOP, plotWidth, plotHeight);
         context.fillStyle = theme.text;
-        context.font = theme.font;
+        context.font = theme.plainFont;
         for (const part of [0, 0.5, 1]) {
             const column = view.x + Math.round(part * (view.columns - 1)),
                 row = view.y + Math.round(part * (view.rows - 1));
@@ -132,10 +134,15 @@ export function Heatmap(props: HeatmapProps) {
         });
     };
     const move = (event: MouseEvent) => {
-        if (drag) return setDrag({ ...drag, toX: event.offsetX, toY: event.offsetY });
-        const x = columnAt(event.offsetX),
-            y = rowAt(event.offsetY);
-        if (event.offsetX < LEFT || event.offsetY < TOP || x >= view.x + view.columns || y >= view.y + view.rows)
+        if (drag) return setDrag({ ...drag, toX: event.offsetX / theme.unit, toY: event.offsetY / theme.unit });
+        const x = columnAt(event.offsetX / theme.unit),
+            y = rowAt(event.offsetY / theme.unit);
+        if (
+            event.offsetX / theme.unit < LEFT ||
+            event.offsetY / theme.unit < TOP ||
+            x >= view.x + view.columns ||
+            y >= view.y + view.rows
+        )
             return setHover("");
         setHover(
             `${props.xLabel} ${props.binText(x)} → ${props.yLabel} ${props.binText(y)}: ` +
@@ -156,8 +163,8 @@ export function Heatmap(props: HeatmapProps) {
         const factor = event.deltaY > 0 ? 1.5 : 1 / 1.5;
         const columns = Math.round(view.columns * factor),
             rows = Math.round(view.rows * factor);
-        const x = columnAt(event.offsetX),
-            y = rowAt(event.offsetY);
+        const x = columnAt(event.offsetX / theme.unit),
+            y = rowAt(event.offsetY / theme.unit);
         show(
             Math.round(x - ((x - view.x) * columns) / view.columns),
             Math.round(y - ((y - view.y) * rows) / view.rows),
@@ -169,11 +176,16 @@ export function Heatmap(props: HeatmapProps) {
         <div class="heatmap">
             <canvas
                 ref={canvas}
-                style={{ width: `${width}px`, height: `${height}px` }}
+                style={{ width: `${width * theme.unit}px`, height: `${height * theme.unit}px` }}
                 onMouseMove={move}
                 onWheel={wheel}
                 onMouseDown={(event) =>
-                    setDrag({ x: event.offsetX, y: event.offsetY, toX: event.offsetX, toY: event.offsetY })
+                    setDrag({
+                        x: event.offsetX / theme.unit,
+                        y: event.offsetY / theme.unit,
+                        toX: event.offsetX / theme.unit,
+                        toY: event.offsetY / theme.unit,
+                    })
                 }
                 onMouseUp={up}
                 onDblClick={() => setView(whole)}

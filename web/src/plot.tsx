@@ -120,8 +120,8 @@ export function Plot(props: PlotProps) {
             stroke: theme.text,
             font: theme.font,
             labelFont: theme.font,
-            labelSize: 22,
-            size: label === props.yLabel ? 72 : 40,
+            labelSize: 22 * theme.unit,
+            size: (label === props.yLabel ? 72 : 40) * theme.unit,
             grid: { stroke: theme.grid, width: 1 },
             ticks: { stroke: theme.grid, width: 1 },
             values: (_: uPlot, splits: (number | null)[]) => tickTexts(splits, text),
@@ -133,7 +133,7 @@ export function Plot(props: PlotProps) {
         const pad = props.kind === "bars" ? 0.6 : 0;
         const options: uPlot.Options = {
             width: element.clientWidth || 600,
-            height: (props.height ?? 280) + (aslant ? tall - 40 : 0),
+            height: (props.height ?? 280) * theme.unit + (aslant ? tall - 40 : 0),
             scales: {
                 x: props.xLog
                     ? { time: false, distr: 3, log: props.xBytes ? 2 : 10 }

@@ -135,10 +135,10 @@ export function Timeline({ data }: { data: TimelineData }) {
 
     useEffect(() => {
         const element = canvas.current!.parentElement!;
-        const observer = new ResizeObserver(() => setWidth(Math.max(420, element.clientWidth)));
+        const observer = new ResizeObserver(() => setWidth(Math.max(420, element.clientWidth / theme.unit)));
         observer.observe(element);
         return () => observer.disconnect();
-    }, []);
+    }, [theme.unit]);
     // Links of this page name a range: #t=from-to.
     useEffect(() => {
         const come = () => canvas.current?.closest(".timeline")?.scrollIntoView({ block: "nearest" });
@@ -165,13 +165,13 @@ export function Timeline({ data }: { data: TimelineData }) {
 
     useEffect(() => {
         const element = canvas.current!,
-            ratio = devicePixelRatio || 1;
+            ratio = (devicePixelRatio || 1) * theme.unit;
         element.width = width * ratio;
         element.height = height * ratio;
         const context = element.getContext("2d")!;
         context.scale(ratio, ratio);
         context.clearRect(0, 0, width, height);
-        context.font = theme.font;
+        context.font = theme.plainFont;
 
         // Intervals of chunks in view: whole when few enough, else their overviews.
         let awaited = 0;
@@ -401,13 +401,13 @@ export function Timeline({ data }: { data: TimelineData }) {
     const move = (event: MouseEvent) => {
         const held = drag.current;
         if (held) {
-            held.moved ||= Math.abs(event.offsetX - held.x) > 3;
-            if (held.select) return setSelect([held.x, event.offsetX]);
-            const shift = ((event.offsetX - held.x) / (width - LABELS)) * (held.range[1] - held.range[0]);
+            held.moved ||= Math.abs(event.offsetX / theme.unit - held.x) > 3;
+            if (held.select) return setSelect([held.x, event.offsetX / theme.unit]);
+            const shift = ((event.offsetX / theme.unit - held.x) / (width - LABELS)) * (held.range[1] - held.range[0]);
             return show(held.range[0] - shift, held.range[1] - shift);
         }
-        const under = at(event.offsetX, event.offsetY);
-        setHit(under && { x: event.offsetX, y: event.offsetY, hit: under });
+        const under = at(event.offsetX / theme.unit, event.offsetY / theme.unit);
+        setHit(under && { x: event.offsetX / theme.unit, y: event.offsetY / theme.unit, hit: under });
     };
     const up = (event: MouseEvent) => {
         const held = drag.current;
@@ -417,7 +417,7 @@ export function Timeline({ data }: { data: TimelineData }) {
             setSelect(null);
             if (b - a > 4 / scale) show(a, b);
         } else if (held && !held.moved) {
-            const under = at(event.offsetX, event.offsetY);
+            const under = at(event.offsetX / theme.unit, event.offsetY / theme.unit);
             setMark(under?.to ?? null);
             if (under?.to && (under.to.at < from || under.to.at > to))
                 show(under.to.at - (to - from) / 2, under.to.at + (to - from) / 2);
@@ -430,7 +430,7 @@ export function Timeline({ data }: { data: TimelineData }) {
         if (event.shiftKey || Math.abs(event.deltaX) > Math.abs(event.deltaY)) {
             const shift = ((event.deltaX || event.deltaY) / width) * (to - from);
             show(from + shift, to + shift);
-        } else zoom(event.deltaY > 0 ? 1.25 : 0.8, timeAt(Math.max(LABELS, event.offsetX)));
+        } else zoom(event.deltaY > 0 ? 1.25 : 0.8, timeAt(Math.max(LABELS, event.offsetX / theme.unit)));
     };
     const key = (event: KeyboardEvent) => {
         const span = to - from,
@@ -467,7 +467,7 @@ export function Timeline({ data }: { data: TimelineData }) {
                 <canvas
                     ref={canvas}
                     tabIndex={0}
-                    style={{ width: `${width}px`, height: `${height}px` }}
+                    style={{ width: `${width * theme.unit}px`, height: `${height * theme.unit}px` }}
                     role="application"
                     aria-label={
                         `Timeline of ${count(lanes)} threads and streams, ${time(to - from)} of ` +
@@ -475,7 +475,7 @@ export function Timeline({ data }: { data: TimelineData }) {
                     }
                     aria-description="Keys: plus and minus zoom, arrows move, Home shows everything"
                     onMouseDown={(event) => {
-                        drag.current = { x: event.offsetX, range, select: event.shiftKey, moved: false };
+                        drag.current = { x: event.offsetX / theme.unit, range, select: event.shiftKey, moved: false };
                     }}
                     onMouseMove={move}
                     onMouseUp={up}
@@ -488,7 +488,13 @@ export function Timeline({ data }: { data: TimelineData }) {
                     }}
                 />
                 {hit && (
-                    <div class="tip" style={{ left: `${Math.min(hit.x + 12, width - 260)}px`, top: `${hit.y + 16}px` }}>
+                    <div
+                        class="tip"
+                        style={{
+                            left: `${Math.min(hit.x + 12, width - 260) * theme.unit}px`,
+                            top: `${(hit.y + 16) * theme.unit}px`,
+                        }}
+                    >
                         {hit.hit.text}
                     </div>
                 )}

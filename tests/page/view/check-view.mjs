@@ -4,6 +4,7 @@
 import assert from "node:assert/strict";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
+import { faint, unnamed } from "./access.mjs";
 import {
     colourAt,
     drawBeforeAsking,
@@ -848,6 +849,70 @@ const parts = {
         const chips = page.locator(".chip");
         assert.equal(await chips.count(), 1);
         assert.match(await text(chips.first()), /^demo.cu:19 load of in × 3 ×$/);
+        await close();
+    },
+
+    // For whoever sees badly or has no mouse: contrast, names, roles, and 200% of a small screen.
+    async access() {
+        const found = [];
+        const judge = async (page, where) => {
+            for (const text of [...(await faint(page)), ...(await unnamed(page))]) found.push(`${where}: ${text}`);
+        };
+        for (const colorScheme of ["light", "dark"]) {
+            const { page, close } = await show("launch=1&record=8&pins=8.1,9", { colorScheme });
+            const names = [
+                "Findings",
+                "Source",
+                "Warps",
+                "Addresses",
+                "Banks",
+                "Sectors",
+                "Conflicts",
+                "Order",
+                "Diff",
+            ];
+            for (const name of names) {
+                await page.getByRole("tab", { name }).click();
+                await settle(page);
+                await judge(page, `${colorScheme}, ${name}`);
+            }
+            for (const open of [".picker", ".warned", "[aria-label=Help]"]) {
+                if (!(await page.locator(open).count())) continue;
+                await page.locator(open).first().click();
+                await settle(page);
+                await judge(page, `${colorScheme}, ${open}`);
+                await page.keyboard.press("Escape");
+            }
+            await close();
+        }
+        assert.deepEqual(found, []);
+        // The judge sees what is planted: grey letters, and a button without a name.
+        const planted = await show("launch=0");
+        await planted.page.evaluate(() => {
+            document.querySelector(".left h2").style.color = "#bbb";
+            document.querySelector(".left").append(document.createElement("button"));
+        });
+        assert.deepEqual([(await faint(planted.page)).length, (await unnamed(planted.page)).length], [1, 1]);
+        await planted.close();
+        // 1280x720 at 200%: nothing lies over something else, and all can be scrolled to.
+        const { page, close } = await show("launch=1&record=8", { viewport: { width: 640, height: 360 } });
+        for (const name of ["Findings", "Source", "Warps", "Addresses", "Banks"]) {
+            await page.getByRole("tab", { name }).click();
+            await settle(page);
+            const boxes = await page.evaluate(() =>
+                [".top", ".strip", ".centre", ".left", ".right"].map((part) => {
+                    const { left, right, top, bottom } = document.querySelector(part).getBoundingClientRect();
+                    return { part, left, right, top: top + scrollY, bottom: bottom + scrollY };
+                }),
+            );
+            for (const { part, left, right } of boxes) assert.ok(left >= 0 && right <= 641, `${name}: ${part}`);
+            for (let i = 1; i < boxes.length; i++)
+                assert.ok(boxes[i].top >= boxes[i - 1].bottom - 1, `${name}: ${boxes[i].part} over the one before`);
+            assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth + 1), name);
+        }
+        const right = page.locator(".right");
+        await right.scrollIntoViewIfNeeded();
+        assert.ok((await right.boundingBox()).y < 360);
         await close();
     },
 
