@@ -253,6 +253,38 @@ static void full_devices_of_a_program(void **state)
     }
 }
 
+/* A host function stands in its stream: it is launched like a kernel, where a correlation says so.
+ * A launch whose host function is not recorded is the launch of nothing else. */
+static void host_functions(void **state)
+{
+    (void)state;
+    struct trace *const t = trace_new();
+    const uint32_t host = trace_rank(t), stream = trace_stream(t, host, 7);
+    static const char *const calls[] = {"cudaLaunchKernel", "cudaLaunchHostFunc",
+                                        "cudaLaunchHostFunc", "cudaLaunchKernel"};
+    for (unsigned i = 0; i < 4; i++) {
+        struct trace_event *const call = trace_enter(t, host, 10 * i, calls[i]);
+        trace_set(call, CTS_ATTRIBUTE_STREAM_REF, stream);
+        trace_set(call, CTS_ATTRIBUTE_CORRELATION, i + 1);
+        trace_leave(t, host, 10 * i + 5, calls[i]);
+    }
+    trace_set(trace_call(t, host, 100, 1520, "cudaStreamSynchronize"), CTS_ATTRIBUTE_STREAM_REF,
+              stream);
+    static const char *const names[] = {"a kernel", "host function", "b kernel"};
+    static const unsigned launch[] = {1, 2, 4};
+    for (unsigned i = 0; i < 3; i++) {
+        trace_set(trace_enter(t, stream, 8 + 500 * i, names[i]), CTS_ATTRIBUTE_CORRELATION,
+                  launch[i]);
+        trace_leave(t, stream, 500 + 500 * i, names[i]);
+    }
+    struct cts_path r;
+    trace_analyze(t, (struct cts_path_options){0}, &r);
+    expect_no_warnings(&r);
+    expect_pattern(&r, CTS_PATH_PATTERN_BLAME_KERNEL, 1, 1400);
+    assert_int_equal(row_named(&r, "host function").path_ns, 492);
+    finish(t, &r);
+}
+
 static void device_copy(struct trace *t, uint32_t stream, uint64_t begin_ns, uint64_t end_ns)
 {
     trace_add(t, stream, begin_ns, CTS_EVENT_RMA_PUT)->event.rma.matching = 1;
@@ -1128,6 +1160,7 @@ int main(void)
         cmocka_unit_test(full_device_after_events),
         cmocka_unit_test(full_devices_of_a_program),
         cmocka_unit_test(lost_launches),
+        cmocka_unit_test(host_functions),
         cmocka_unit_test(first_launch),
         cmocka_unit_test(late_blocking_copy),
         cmocka_unit_test(pageable_copy),

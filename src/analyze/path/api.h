@@ -11,6 +11,7 @@
 #define CTS_PATH_API_MAP(X)                                                                        \
     X(NONE, "none")                                                                                \
     X(LAUNCH, "launch")                                                                            \
+    X(LAUNCH_HOST, "launch-host")                                                                  \
     X(GRAPH_LAUNCH, "graph-launch")                                                                \
     X(COPY, "copy")                                                                                \
     X(COPY_ASYNC, "copy-async")                                                                    \

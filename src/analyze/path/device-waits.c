@@ -445,6 +445,7 @@ static enum cts_status replay_call(struct replay *r, const struct cts_path_call 
     r->marks.count = 0;
     switch (call->op->api) {
     case CTS_PATH_API_LAUNCH:
+    case CTS_PATH_API_LAUNCH_HOST:
     case CTS_PATH_API_GRAPH_LAUNCH:
     case CTS_PATH_API_MEMSET_ASYNC:
         return launch(r, call, error);

@@ -122,7 +122,8 @@ static enum cts_status join_correlated(struct cts_path_device *device, struct ct
     enum cts_status status = CTS_OK;
     for (size_t i = 0; i < device->call_count && !status; i++) {
         const struct cts_path_op *const op = device->calls[i].op;
-        if (work_of_call(op) == WORK_COUNT || !op->reference) continue;
+        const bool starts = work_of_call(op) != WORK_COUNT || op->api == CTS_PATH_API_LAUNCH_HOST;
+        if (!starts || !op->reference) continue;
         uint64_t *const slot = cts_map_at(&map, op->reference, error);
         if (!slot)
             status = CTS_MEMORY;

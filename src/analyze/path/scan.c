@@ -220,6 +220,9 @@ void cts_scan_call(struct load *load, const struct frame *frame)
         if (!frame->reference) scan->spoiled = true;
         make_dirty(load, frame->stream);
         break;
+    case CTS_PATH_API_LAUNCH_HOST: /* perhaps of nothing that is recorded */
+        make_dirty(load, frame->stream);
+        break;
     case CTS_PATH_API_LAUNCH:
         launch(load, frame, WORK_KERNEL);
         break;

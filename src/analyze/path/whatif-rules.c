@@ -259,9 +259,10 @@ bool cts_whatif_launches(const struct cts_path_graph *graph, const struct cts_pa
     if (host->region[node] & CTS_PATH_LEAVE) return false;
     const struct cts_path_region *const region = &graph->regions[region_of(host, node)];
     return region->kind == CTS_PATH_API &&
-           (region->api == CTS_PATH_API_LAUNCH || region->api == CTS_PATH_API_GRAPH_LAUNCH ||
-            region->api == CTS_PATH_API_COPY || region->api == CTS_PATH_API_COPY_ASYNC ||
-            region->api == CTS_PATH_API_MEMSET || region->api == CTS_PATH_API_MEMSET_ASYNC);
+           (region->api == CTS_PATH_API_LAUNCH || region->api == CTS_PATH_API_LAUNCH_HOST ||
+            region->api == CTS_PATH_API_GRAPH_LAUNCH || region->api == CTS_PATH_API_COPY ||
+            region->api == CTS_PATH_API_COPY_ASYNC || region->api == CTS_PATH_API_MEMSET ||
+            region->api == CTS_PATH_API_MEMSET_ASYNC);
 }
 
 /* What a blocking copy's call takes before its copy can begin and after it has ended, without what
