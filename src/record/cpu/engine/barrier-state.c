@@ -49,8 +49,9 @@ void cts_barriers_lane_ended(struct cts_cta *cta, uint32_t warp_index)
     }
 }
 
-struct cts_barrier *cts_barrier_arrive(struct cts_cta *cta, uint32_t id, uint32_t threads,
-                                       bool predicate, bool waits)
+/* The running lane arrives. */
+static inline struct cts_barrier *arrive(struct cts_cta *cta, uint32_t id, uint32_t threads,
+                                         bool predicate, bool waits)
 {
     if (!cta->fibers)
         cts_raise(cta, CTS_FAULT_BARRIER, "a barrier in a kernel compiled without one");
@@ -81,4 +82,15 @@ struct cts_barrier *cts_barrier_arrive(struct cts_cta *cta, uint32_t id, uint32_
     }
     if (is_complete(cta, barrier)) complete(cta, barrier);
     return barrier;
+}
+
+struct cts_barrier *cts_barrier_arrive(struct cts_cta *cta, uint32_t id, uint32_t threads,
+                                       bool predicate, bool waits)
+{
+    return arrive(cta, id, threads, predicate, waits);
+}
+
+void cts_barrier_arrive_at_0(struct cts_cta *cta)
+{
+    arrive(cta, 0, 0, false, true);
 }

@@ -20,7 +20,9 @@ static const struct cts_barrier *meet_with(uint32_t predicate)
 
 CTS_EXPORT void __cts_nvvm_barrier0(void)
 {
-    meet(cts_cta_current(), 0, 0);
+    struct cts_cta *const cta = cts_cta_current();
+    cts_barrier_arrive_at_0(cta);
+    cts_lane_wait_last(cta);
 }
 
 CTS_EXPORT uint32_t __cts_nvvm_barrier0_popc(uint32_t predicate)

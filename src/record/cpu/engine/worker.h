@@ -286,6 +286,9 @@ void cts_worker_end_records(struct cts_worker *worker);
 /* The running lane arrives; `waits`: the caller has it wait, unless the barrier is complete now. */
 struct cts_barrier *cts_barrier_arrive(struct cts_cta *cta, uint32_t id, uint32_t threads,
                                        bool predicate, bool waits);
+/* The same for __syncthreads(), which is what most kernels wait at: the checks of the others'
+ * numbers would be a tenth of its time. */
+void cts_barrier_arrive_at_0(struct cts_cta *cta);
 void cts_barriers_lane_ended(struct cts_cta *cta, uint32_t warp_index);
 
 /* ---- collective-state.c ---- */
