@@ -1,5 +1,4 @@
 #include "common/error.h"
-#include "common/promise.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -7,7 +6,6 @@
 
 enum cts_status cts_fail(struct cts_error *error, enum cts_status status, const char *format, ...)
 {
-    assert(status != CTS_OK && format);
     if (!error) return status;
     va_list args;
     va_start(args, format);
