@@ -35,10 +35,10 @@ def run(arguments):
         return child.returncode, stdout.read(), stderr.read(), usage.ru_maxrss * 1024
 
 
-def record(program, bits):
-    path = os.path.join(FOLDER, f"{bits}.run")
-    subprocess.run([CTASCOPE, "record", "-o", path, "--", program, str(bits)], check=True,
-                   capture_output=True)
+def record(program, bits, rounds=1):
+    path = os.path.join(FOLDER, f"{bits}-{rounds}.run")
+    subprocess.run([CTASCOPE, "record", "-o", path, "--", program, str(bits), str(rounds)],
+                   check=True, capture_output=True)
     return path
 
 
@@ -50,6 +50,7 @@ class Limits(unittest.TestCase):
         program = os.path.join(FOLDER, "scatter")
         subprocess.run([CTASCOPE, "cc", "-O2", os.path.join(HERE, "scatter.cu"), "-o", program],
                        check=True, capture_output=True)
+        cls.program = program
         cls.large, cls.small = record(program, LARGE), record(program, SMALL)
         subprocess.run([GENERATE, "free", str(EVENTS), "2", os.path.join(FOLDER, "time")], check=True,
                        capture_output=True)
@@ -76,6 +77,13 @@ class Limits(unittest.TestCase):
 
     def test_access(self):
         self.check_same(True, "access", self.large, "--format", "json")
+
+    def test_access_by_several_threads(self):
+        """Each thread paints late what is scattered; the bits that it paints are of all threads."""
+        path = record(self.program, 20, 3)
+        outputs = {run(["access", path, "--threads", str(threads), "--format", "json"])[:2]
+                   for threads in (1, 2, 3)}
+        self.assertEqual(len(outputs), 1)
 
     def test_partition(self):
         self.check_same(True, "partition", self.small, "--format", "json")

@@ -1,6 +1,6 @@
 // Bytes that no analysis finds in order: each thread writes one element anywhere and reads another,
-// each element once, then all of them update a table by atomics.
-//     scatter BITS        2^BITS elements
+// each element once, then all of them update a table by atomics, so many rounds.
+//     scatter BITS [ROUNDS]        2^BITS elements
 #include <cstdio>
 #include <cstdlib>
 
@@ -21,10 +21,10 @@ __global__ void gather(const int *a, int *b, unsigned mask)
     b[i] = a[place(i ^ 12345, mask)];
 }
 
-__global__ void update(int *b, unsigned mask)
+__global__ void update(int *b, unsigned mask, unsigned rounds)
 {
     const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
-    atomicAdd(&b[place(i * 7 + 3, mask)], 1);
+    for (unsigned k = 0; k < rounds; k++) atomicAdd(&b[place(i * 7 + 3 + 977 * k, mask)], 1);
 }
 
 int main(int argc, char **argv)
@@ -34,6 +34,6 @@ int main(int argc, char **argv)
     if (cudaMalloc(&a, count * sizeof *a) || cudaMalloc(&b, count * sizeof *b)) return 1;
     scatter<<<count / 1024, 1024>>>(a, mask);
     gather<<<count / 1024, 1024>>>(a, b, mask);
-    update<<<count / 1024, 1024>>>(b, mask);
+    update<<<count / 1024, 1024>>>(b, mask, argc > 2 ? atoi(argv[2]) : 1);
     return cudaDeviceSynchronize() != cudaSuccess;
 }

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "analyze/access/access-model.h"
+#include "common/memory-limit.h"
 #include "common/parallel.h"
 
 /* ---- setting up ---- */
@@ -25,6 +26,17 @@ static enum cts_status set_up_worker(struct cts_access_worker *worker,
         cts_array_zeroed(catalogue->allocation_count + 1, sizeof *worker->places, error);
     worker->warp_ends = cts_array_zeroed((size_t)UINT16_MAX + 1, sizeof *worker->warp_ends, error);
     return worker->slot_of && worker->places && worker->warp_ends ? CTS_OK : CTS_MEMORY;
+}
+
+/* So many ranges of a worker wait, together in at most a quarter of the memory that there may be.
+ */
+static size_t most_scattered(const struct cts_access_model *model)
+{
+    enum { SCATTERED_MAX = 1 << 22, LATE_MAX = 64 };
+    const uint64_t limit = cts_memory_limit_bytes() / 4;
+    const uint64_t most = limit / sizeof(struct cts_set_item) / model->worker_count;
+    if (model->options.late_ranges) return LATE_MAX;
+    return limit && most < SCATTERED_MAX ? (size_t)most : SCATTERED_MAX;
 }
 
 static enum cts_status set_up(struct cts_access_model *model, struct cts_error *error)
@@ -45,6 +57,7 @@ static enum cts_status set_up(struct cts_access_model *model, struct cts_error *
     for (size_t i = 0; i < catalogue->site_count * 2; i++)
         cts_bits_init(&model->site_bits[i], &model->pool, 1);
     model->worker_count = cts_thread_count(model->options.threads);
+    model->scattered_max = most_scattered(model);
     model->workers = cts_array_zeroed(model->worker_count, sizeof *model->workers, error);
     enum cts_status status = model->workers ? CTS_OK : CTS_MEMORY;
     for (unsigned i = 0; i < model->worker_count && !status; i++)
@@ -70,6 +83,7 @@ static void tear_down(struct cts_access_model *model)
         cts_spans_release(&worker->spans);
         cts_spans_release(&worker->sorting);
         cts_sets_release(&worker->scattered);
+        free(worker->late.items);
         free(worker->slot_of);
         free(worker->slots);
         free(worker->places);

@@ -206,7 +206,15 @@ struct cts_access_worker {
     uint64_t *warp_ends;                                   /* by warp */
     struct cts_bits_cached pages[CTS_ACCESS_CACHED_PAGES]; /* of model->touched, by number */
     struct cts_race *race;                                 /* NULL until one is needed */
-    struct cts_sets scattered; /* not painted yet: node is a slot, or CTS_SCATTERED_UNION */
+    struct cts_sets scattered; /* not painted yet: node is a slot, or CTS_SCATTERED_UNION; in
+                                  CTS_LOOK_NAME not named yet: index in `late` * 32 + lane */
+    struct {
+        struct cts_access_late {
+            uint32_t cta, site;
+            uint16_t warp;
+        } *items;
+        size_t count, capacity;
+    } late; /* records of which lanes are not named yet */
     uint64_t record_count, access_count;
     enum cts_status status;
     struct cts_error error;
@@ -237,6 +245,7 @@ struct cts_access_model {
     struct cts_walk *walk;
     struct cts_access_worker *workers;
     unsigned worker_count;
+    size_t scattered_max; /* so many ranges wait for a worker */
     struct cts_bits_pool pool;
     struct cts_shadow *written; /* bytes that somebody wrote; NULL: not watched */
     struct cts_shadow_view written_view;
@@ -350,6 +359,8 @@ CTS_MUST_CHECK enum cts_status cts_access_name_suspects(struct cts_access_model 
 /* suspects.c: a record, in the looks that name suspects. */
 CTS_MUST_CHECK enum cts_status cts_access_look_again(struct cts_access_worker *worker,
                                                      struct cts_access_cta *cta, size_t record);
+/* suspects.c: those that wait. */
+CTS_MUST_CHECK enum cts_status cts_access_name_scattered(struct cts_access_worker *worker);
 /* The allocation that had the byte and was freed last before the launch; SIZE_MAX: none. */
 size_t cts_access_was_freed(const struct cts_catalogue *catalogue, const struct cts_launch *launch,
                             uint64_t address);

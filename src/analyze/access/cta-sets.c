@@ -12,7 +12,6 @@
 #include <string.h>
 
 #include "analyze/access/access-model.h"
-#include "common/memory-limit.h"
 
 /* ---- from pieces to sets ---- */
 
@@ -298,7 +297,7 @@ static enum cts_status paint_union(void *state, uint64_t word, uint64_t mask)
  * CTA after another. So it waits, with those of other CTAs, until there are many; then they are
  * painted block by block of addresses (analyze/sets.h), whose bits the cache can hold. */
 
-enum { SCATTERED_COUNT = 256, SCATTERED_BYTES = 1024, SCATTERED_MAX = 1 << 22, LATE_MAX = 64 };
+enum { SCATTERED_COUNT = 256, SCATTERED_BYTES = 1024 };
 enum { AHEAD = 24 }; /* items whose bits are fetched in advance */
 
 static bool is_scattered(const struct cts_access_model *model, const struct cts_intervals *set)
@@ -306,15 +305,6 @@ static bool is_scattered(const struct cts_access_model *model, const struct cts_
     if (model->options.late_ranges) return set->count >= model->options.late_ranges;
     return set->count >= SCATTERED_COUNT &&
            (set->items[set->count - 1].end - set->items[0].start) / set->count >= SCATTERED_BYTES;
-}
-
-/* Of a worker, until they are painted: together a quarter of the memory that there may be. */
-static size_t most_scattered(const struct cts_access_model *model)
-{
-    const uint64_t limit = cts_memory_limit_bytes() / 4;
-    const uint64_t most = limit / sizeof(struct cts_set_item) / model->worker_count;
-    if (model->options.late_ranges) return LATE_MAX;
-    return limit && most < SCATTERED_MAX ? (size_t)most : SCATTERED_MAX;
 }
 
 /* To be painted later. */
@@ -489,7 +479,7 @@ enum cts_status cts_access_settle_cta(struct cts_access_worker *worker, struct c
         status = is_scattered(model, all) ? put_off(worker, all, CTS_SCATTERED_UNION)
                                           : paint_all(worker, all);
     }
-    if (!status && worker->scattered.count >= most_scattered(model))
+    if (!status && model->look < CTS_LOOK_ORDER && worker->scattered.count >= model->scattered_max)
         status = cts_access_paint_scattered(worker);
     if (cta->shared_words) memset(cta->shared_written, 0, cta->shared_words * sizeof(uint64_t));
     cta->shared_words = 0;

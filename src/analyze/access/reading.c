@@ -104,11 +104,17 @@ enum cts_status cts_access_read_launch(struct cts_access_model *model, struct ct
     struct cts_walk_scope scope = model->scope;
     if (model->look >= CTS_LOOK_ORDER) scope.progress = NULL;
     enum cts_status status = cts_walk_launch(model->walk, &scope, model, error);
+    for (unsigned i = 0; i < model->worker_count && !status; i++) {
+        struct cts_access_worker *const worker = &model->workers[i];
+        status = model->look == CTS_LOOK_NAME ? cts_access_name_scattered(worker)
+                                              : cts_access_paint_scattered(worker);
+        if (status) *error = model->workers[i].error;
+    }
+    /* Only now: sites' bits are of all workers. */
     for (unsigned i = 0; i < model->worker_count; i++) {
         struct cts_access_worker *const worker = &model->workers[i];
-        if (!status) status = cts_access_paint_scattered(worker);
-        if (status && worker->error.status == status) *error = worker->error;
         cts_sets_clear(&worker->scattered);
+        worker->late.count = 0;
         forget_slots(worker);
     }
     return status;

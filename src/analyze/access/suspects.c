@@ -39,10 +39,11 @@ static unsigned count_hits(const struct hits *hits, uint64_t *first)
 
 /* ---- rows of faults; the caller holds the lock ---- */
 
-/* NULL: there is none yet. */
-static struct cts_access_fault_row *find_row(const struct cts_access_model *model,
-                                             const struct cts_access_fault_row *wanted)
+static struct cts_access_fault_row *fault_row_of(struct cts_access_model *model,
+                                                 const struct cts_access_fault_row *wanted,
+                                                 struct cts_error *error)
 {
+    CTS_ASSERT_HELD(&model->faults_lock);
     for (size_t i = 0; i < model->faults.count; i++) {
         struct cts_access_fault_row *const row = &model->faults.items[i];
         if (row->kind == wanted->kind && row->kernel == wanted->kernel &&
@@ -50,16 +51,6 @@ static struct cts_access_fault_row *find_row(const struct cts_access_model *mode
             row->other_site == wanted->other_site && row->fault.scope == wanted->fault.scope)
             return row;
     }
-    return NULL;
-}
-
-static struct cts_access_fault_row *fault_row_of(struct cts_access_model *model,
-                                                 const struct cts_access_fault_row *wanted,
-                                                 struct cts_error *error)
-{
-    CTS_ASSERT_HELD(&model->faults_lock);
-    struct cts_access_fault_row *const known = find_row(model, wanted);
-    if (known) return known;
     if (CTS_ARRAY_RESERVE(&model->faults, model->faults.count + 1, error)) return NULL;
     struct cts_access_fault_row *const row = &model->faults.items[model->faults.count++];
     *row = *wanted;
@@ -179,7 +170,6 @@ struct again {
     uint32_t site, width_bytes, mask;
     uint16_t warp;
     bool reads, writes, stores; /* stores: not atomically */
-    bool is_scattered;          /* in many stretches */
     uint64_t addresses[CTS_WARP_LANES];
 };
 
@@ -194,20 +184,6 @@ static struct cts_access_example example_of(const struct again *again, unsigned 
                                        .address = address};
 }
 
-/* Fetches what was noted before of the bytes that a scattered record touches. */
-static void expect_noted(const struct again *again, enum cts_finding_kind kind)
-{
-    const struct cts_access_model *const model = again->worker->model;
-    const struct cts_access_fault_row wanted = {.kind = kind,
-                                                .kernel = model->launch->kernel,
-                                                .site = again->site,
-                                                .other_site = CTS_NONE,
-                                                .space = CTS_SPACE_GLOBAL};
-    const struct cts_access_fault_row *const row = find_row(model, &wanted);
-    for (uint32_t mask = row ? again->mask : 0; mask; mask &= mask - 1)
-        cts_bits_expect(&row->bytes, again->addresses[__builtin_ctz(mask)]);
-}
-
 static enum cts_status note_suspects(const struct again *again, unsigned plane,
                                      const struct cts_bits *except)
 {
@@ -215,7 +191,6 @@ static enum cts_status note_suspects(const struct again *again, unsigned plane,
     struct cts_error *const error = &again->worker->error;
     struct cts_access_fault_row *row = NULL;
     enum cts_status status = CTS_OK;
-    if (again->is_scattered) expect_noted(again, kind_of[plane]);
     for (uint32_t mask = again->mask; mask && !status; mask &= mask - 1) {
         const unsigned lane = (unsigned)__builtin_ctz(mask);
         const uint64_t start = again->addresses[lane];
@@ -274,6 +249,13 @@ static enum cts_status look_at_order(const struct again *again)
     return mark_seen(again);
 }
 
+/* Of races, only stores are. */
+static bool may_be_named(const struct cts_access_model *model, const struct cts_site *site)
+{
+    return site->operation == CTS_STORE || model->found[CTS_SUSPECT_OUTSIDE] ||
+           model->found[CTS_SUSPECT_UNWRITTEN];
+}
+
 static enum cts_status name_accesses(const struct again *again)
 {
     const struct cts_access_model *const model = again->worker->model;
@@ -285,6 +267,88 @@ static enum cts_status name_accesses(const struct again *again)
     if (again->reads) status = note_suspects(again, CTS_SUSPECT_UNWRITTEN, &again->cta->seen);
     if (!status && again->writes) status = mark_seen(again);
     return status;
+}
+
+/* ---- scattered records ----
+ *
+ * What is known of the bytes of their lanes lies far apart. In which order lanes are named does not
+ * matter, unless bytes are unwritten: so they wait, and are named block by block of addresses, as
+ * scattered sets are painted (cta-sets.c). */
+
+enum { SCATTERED_STRETCHES = 5, AHEAD = 24 /* lanes whose bits are fetched in advance */ };
+
+static bool can_wait(const struct again *again, unsigned stretch_count)
+{
+    const struct cts_access_model *const model = again->worker->model;
+    const unsigned least =
+        model->options.late_ranges ? model->options.late_ranges : SCATTERED_STRETCHES;
+    if (stretch_count < least || model->found[CTS_SUSPECT_UNWRITTEN]) return false;
+    for (uint32_t mask = again->mask; mask; mask &= mask - 1) {
+        const uint64_t start = again->addresses[__builtin_ctz(mask)];
+        if ((start ^ (start + again->width_bytes - 1)) >> CTS_SHADOW_BLOCK_BITS) return false;
+    }
+    return true;
+}
+
+/* Some lanes that waited; the caller holds the lock. */
+static enum cts_status name_lanes(struct again *again, const struct cts_set_item *items,
+                                  size_t count)
+{
+    const struct cts_access_worker *const worker = again->worker;
+    enum cts_status status = CTS_OK;
+    for (size_t i = 0; i < count && !status; i++) {
+        const struct cts_access_late *const late =
+            &worker->late.items[items[i].node / CTS_WARP_LANES];
+        const unsigned lane = items[i].node % CTS_WARP_LANES;
+        if (i + AHEAD < count) cts_bits_expect(&worker->model->suspects, items[i + AHEAD].start);
+        again->cta->cta = late->cta;
+        again->site = late->site;
+        again->warp = late->warp;
+        again->width_bytes = items[i].length_bytes;
+        again->stores = worker->model->catalogue->sites[late->site].operation == CTS_STORE;
+        again->mask = UINT32_C(1) << lane;
+        again->addresses[lane] = items[i].start;
+        status = name_accesses(again);
+    }
+    return status;
+}
+
+enum cts_status cts_access_name_scattered(struct cts_access_worker *worker)
+{
+    struct cts_access_cta cta = {0};
+    struct again again = {.worker = worker, .cta = &cta};
+    struct cts_sets_place place = {0};
+    const struct cts_set_item *items;
+    enum cts_status status = CTS_OK;
+    for (size_t count; !status && (count = cts_sets_next(&worker->scattered, &place, &items));) {
+        pthread_mutex_lock(&worker->model->faults_lock);
+        status = name_lanes(&again, items, count);
+        pthread_mutex_unlock(&worker->model->faults_lock);
+    }
+    cts_sets_clear(&worker->scattered);
+    worker->late.count = 0;
+    return status;
+}
+
+static enum cts_status put_off(const struct again *again)
+{
+    struct cts_access_worker *const worker = again->worker;
+    const struct cts_bits *const suspects = &worker->model->suspects;
+    const size_t late = worker->late.count;
+    enum cts_status status = CTS_OK;
+    for (uint32_t mask = again->mask; mask && !status; mask &= mask - 1) {
+        const unsigned lane = (unsigned)__builtin_ctz(mask);
+        const uint64_t start = again->addresses[lane], end = start + again->width_bytes;
+        if (!cts_bits_find(suspects, start) && !cts_bits_find(suspects, end - 1)) continue;
+        status = cts_sets_add(&worker->scattered, start, end,
+                              (uint32_t)late * CTS_WARP_LANES + lane, &worker->error);
+    }
+    if (status || CTS_ARRAY_RESERVE(&worker->late, late + 1, &worker->error)) return CTS_MEMORY;
+    worker->late.items[worker->late.count++] =
+        (struct cts_access_late){again->cta->cta, again->site, again->warp};
+    const size_t most = worker->model->scattered_max;
+    return worker->scattered.count >= most || late >= most ? cts_access_name_scattered(worker)
+                                                           : CTS_OK;
 }
 
 static bool is_of_ctas(const struct cts_access_model *model, const struct cts_access_fault_row *row)
@@ -346,8 +410,6 @@ static enum cts_status note_signals(const struct again *again)
     return status;
 }
 
-enum { SCATTERED_STRETCHES = 5 };
-
 /* Whether a record touches anything that is suspected. */
 static bool touches_suspects(const struct cts_access_model *model,
                              const struct cts_access_stretch *stretches, unsigned count)
@@ -399,13 +461,11 @@ enum cts_status cts_access_look_again(struct cts_access_worker *worker, struct c
     const bool may_signal = model->look == CTS_LOOK_SIGNAL &&
                             (site->is_volatile || cts_operation_is_atomic(site->operation));
     cta->moment++;
+    if (model->look == CTS_LOOK_NAME && !may_be_named(model, site)) return CTS_OK;
     const bool touches = model->look == CTS_LOOK_OTHER
                              ? touches_examples(model, stretches, count)
                              : may_signal || touches_suspects(model, stretches, count);
     if (!touches) return CTS_OK;
-    const bool is_scattered = count >= SCATTERED_STRETCHES && model->look != CTS_LOOK_OTHER;
-    for (unsigned k = 0; is_scattered && k < count; k++)
-        cts_bits_expect(&model->suspects, stretches[k].start);
     struct again again = {.worker = worker,
                           .cta = cta,
                           .site = access.site,
@@ -414,10 +474,10 @@ enum cts_status cts_access_look_again(struct cts_access_worker *worker, struct c
                           .warp = access.warp,
                           .reads = cts_operation_reads(site->operation),
                           .writes = cts_operation_writes(site->operation),
-                          .stores = site->operation == CTS_STORE,
-                          .is_scattered = is_scattered};
+                          .stores = site->operation == CTS_STORE};
     cts_access_addresses(&access, again.addresses);
     if (model->look == CTS_LOOK_ORDER) return look_at_order(&again);
+    if (model->look == CTS_LOOK_NAME && can_wait(&again, count)) return put_off(&again);
     pthread_mutex_lock(&model->faults_lock);
     enum cts_status status = CTS_OK;
     if (model->look == CTS_LOOK_SIGNAL)
