@@ -82,7 +82,8 @@ for name in files_of(path):
     os.truncate(name, os.path.getsize(name) * 2 // 3)
 with Server(ctascope, path) as one:
     assert 0 <= all_accesses(one) < whole
-    assert any("end too early" in text for text in one.json("run")["warnings"])
+    warnings = one.json("run")["warnings"]
+    assert any("end early" in text for text in warnings), warnings
 
 # It grows: the files come while it is viewed.
 path = copy("growing")
