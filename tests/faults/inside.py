@@ -38,7 +38,7 @@ CLASSES = {
 RECORDERS = {"memory": [], "timeline": ["--timeline"], "both": ["--memory", "--timeline"]}
 # Sources whose code runs for a recording alone; what is in neither list is the device.
 RECORDER_SOURCES = ("src/trace/", "src/record/timeline/", "src/record/cpu/runtime/record",
-                    "src/record/cpu/runtime/timeline", "src/record/cpu/runtime/hosts",
+                    "src/record/cpu/runtime/cpu-timeline", "src/record/cpu/runtime/hosts",
                     "src/record/wrappers/thread", "src/record/cpu/engine/log",
                     "src/record/cpu/engine/slots")
 COMMON_SOURCES = ("src/common/",)
