@@ -35,7 +35,7 @@ enum cts_status cts_buffer_reserve(struct cts_buffer *buffer, size_t more_bytes,
 enum cts_status cts_buffer_append(struct cts_buffer *buffer, const void *bytes, size_t byte_count,
                                   struct cts_error *error)
 {
-    assert(!byte_count || (const uint8_t *)bytes + byte_count <= buffer->data ||
+    assert(!byte_count || !buffer->data || (const uint8_t *)bytes + byte_count <= buffer->data ||
            (const uint8_t *)bytes >= buffer->data + buffer->capacity_bytes); /* not its own */
     const enum cts_status status = cts_buffer_reserve(buffer, byte_count, error);
     if (status) return status;

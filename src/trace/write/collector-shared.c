@@ -1,4 +1,6 @@
 /* What the streams of a collector share: the first failure, the size limit and the totals. */
+#include <assert.h>
+
 #include "trace/write/collector-private.h"
 
 const struct cts_error *cts_collector_failure(const struct cts_collector *collector)
@@ -15,6 +17,7 @@ void cts_collector_fail(struct cts_collector *collector, const struct cts_error 
 
 void cts_collector_fail_locked(struct cts_collector *collector, const struct cts_error *error)
 {
+    assert(error->status != CTS_OK);
     if (atomic_load(&collector->has_failed)) return;
     collector->failure = *error;
     if (collector->catalogue) cts_catalogue_note_failure(collector->catalogue, error->text);

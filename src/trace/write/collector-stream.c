@@ -301,6 +301,21 @@ static size_t target_of_limit(uint64_t limit_bytes)
     return share_bytes < CTS_ACC_TARGET_RAW_BYTES ? (size_t)share_bytes : CTS_ACC_TARGET_RAW_BYTES;
 }
 
+/* A file that cannot be written is no failure: what it would hold is dropped, and counted. */
+static enum cts_status open_file(struct cts_stream *stream, uint32_t number,
+                                 struct cts_error *error)
+{
+    struct cts_error file_error;
+    const enum cts_status status = create_file(stream, number, &file_error);
+    if (!status) return CTS_OK;
+    if (status == CTS_IO) {
+        cts_collector_fail_locked(stream->collector, &file_error);
+        return CTS_OK;
+    }
+    if (error) *error = file_error;
+    return status;
+}
+
 enum cts_status cts_stream_create(struct cts_collector *collector, uint32_t number,
                                   struct cts_stream **out, struct cts_error *error)
 {
@@ -313,21 +328,14 @@ enum cts_status cts_stream_create(struct cts_collector *collector, uint32_t numb
     segment->shapes = malloc(CTS_SEGMENT_RECORDS_CAPACITY * sizeof *segment->shapes);
     segment->bases = malloc(CTS_SEGMENT_RECORDS_CAPACITY * sizeof *segment->bases);
     segment->offsets = malloc(CTS_SEGMENT_OFFSETS_CAPACITY * sizeof *segment->offsets);
-    struct cts_error file_error;
     enum cts_status status = CTS_OK;
     if (!segment->shapes || !segment->bases || !segment->offsets)
         status = cts_fail(error, CTS_MEMORY, "no memory for a stream");
     if (!status)
         status = cts_acc_builder_init(&stream->builder, collector->compression_level, error);
-    if (!status) status = create_file(stream, number, &file_error);
+    if (!status) status = open_file(stream, number, error);
     if (collector->max_size_bytes)
         stream->builder.target_raw_bytes = target_of_limit(collector->max_size_bytes);
-    if (status == CTS_IO) { /* what cannot be written is dropped, and counted */
-        cts_collector_fail_locked(collector, &file_error);
-        status = CTS_OK;
-    } else if (status && error) {
-        *error = file_error;
-    }
     if (status) {
         free_stream(stream);
         return status;
