@@ -189,7 +189,11 @@ void cts_path_words_make(const struct cts_path_report *report, struct cts_path_w
     if (blamed != long_row) say_ranks(report, blamed, words);
     say_starts(report, words);
     if (long_row && long_row == blamed)
-        say(words, "Make it faster first: both the run and the waits depend on it.");
+        say(words,
+            long_row->where == CTS_PATH_LATENCY
+                ? "Reduce it first, with fewer, longer kernels and copies: both the run and the "
+                  "waits depend on it."
+                : "Make it faster first: both the run and the waits depend on it.");
 }
 
 /* ---- lines ---- */
