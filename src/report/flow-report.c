@@ -370,6 +370,9 @@ void cts_flow_print_notes(const struct cts_flow_report *report, FILE *file)
         fprintf(file,
                 "This run does not record graphs and stream-ordered frees: the nodes of a graph "
                 "are assumed to follow each other, and frees to wait.\n");
+    if (flow->host_seen)
+        fprintf(file, "CPU accesses are recorded in .cu files compiled with --host-accesses only: "
+                      "races with other CPU code are not found.\n");
     if (!flow->host_seen && flow->catalogue->allocation_count)
         fprintf(file, "CPU accesses are not recorded (--host-accesses): races with the CPU are not "
                       "checked.\n");
