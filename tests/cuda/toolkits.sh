@@ -54,7 +54,7 @@ refused() {
     has out "$text"
 }
 refused 4 "'$work/empty' is not a CUDA toolkit" --toolkit="$work/empty"
-refused 4 "is of CUDA 10" --toolkit="$work/ten"
+refused 4 "is CUDA 10" --toolkit="$work/ten"
 refused 2 "is of CUDA 12, not 13" --toolkit="$work/twelve" --cuda-version=13
 refused 2 "--cuda-version is 12 or 13, not '11'" --cuda-version=11
 

@@ -157,7 +157,7 @@ static void make_record(const struct program *p, unsigned cta, struct record *r)
         r->pattern = (uint8_t)below(2); /* uniform or affine */
         r->base = start + below((unsigned)size - 8);
         if (chance(80)) r->base -= r->base % width;
-        if (is_tiled) r->mask &= (1u << below(100 / width)) - 1;
+        if (is_tiled) r->mask &= (1u << below(width < 4 ? 32 : 100 / width)) - 1;
         if (!r->mask) r->mask = 1;
         r->s0 = chance(70) ? (int32_t)width : (int32_t)below(20) - 10;
         if (stays_inside(r, width, start, size)) return;

@@ -360,7 +360,7 @@ const parts = {
         await page.waitForSelector(".view .status");
         const [tab] = await Promise.all([
             context.waitForEvent("page"),
-            page.getByRole("link", { name: "Time" }).click(),
+            page.getByRole("link", { name: "Time ↗" }).click(),
         ]);
         await shown(tab);
         assert.equal(new URL(tab.url()).pathname, `${new URL(address).pathname}time`);
