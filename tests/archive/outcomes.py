@@ -104,7 +104,7 @@ class Outcomes(unittest.TestCase):
         done = self.record("well", "100000")
         self.assertEqual(done.returncode, 3)
         self.assertRegex(done.stderr, r"^ctascope record: cannot make the timeline of '.*': the disk "
-                                      r"is full; .* stays in logs, .*\n$")
+                                      r"is full; the recording stays in its logs: .*\n$")
         self.assertEqual(done.stderr.count("\n"), 1)
         subprocess.run([*mount, "remount,size=64m"], check=True)
         run = self.timeline()
