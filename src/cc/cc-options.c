@@ -137,7 +137,8 @@ static void set_kernel_name(struct cc_request *request, const char *value)
     const char *text = "";
     for (const char *c = value; *c; c++)
         text = cc_text(&request->pool, "%s%s%c", text, strchr(".[\\()*+?{|^$", *c) ? "\\" : "", *c);
-    request->kernels = cc_text(&request->pool, "^%s($|[(<])", text);
+    request->kernels =
+        cc_text(&request->pool, "^((\\(anonymous namespace\\)|[^(<])*::)?%s($|[(<])", text);
 }
 
 static void add_dependency_flag(struct cc_request *request, const struct cc_option *option,

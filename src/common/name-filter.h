@@ -20,8 +20,9 @@ CTS_MUST_CHECK enum cts_status cts_name_filter_make(struct cts_name_filter *filt
                                                     const char *wanted, struct cts_error *error);
 void cts_name_filter_release(struct cts_name_filter *filter);
 
-/* A kernel is wanted by its name as in the source, with or without parameters, or as linkers know
- * it; an expression is looked for in the name as in the source. */
+/* A kernel is wanted by its name as in the source, with or without namespaces, template arguments
+ * and parameters, or as linkers know it; an expression is looked for in the name as in the source.
+ */
 bool cts_name_filter_takes_kernel(const struct cts_name_filter *filter, const char *name,
                                   const char *mangled);
 

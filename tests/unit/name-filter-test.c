@@ -34,6 +34,24 @@ static void test_names_with_and_without_parameters(void **state)
     assert_false(takes("", "add(int *)", "_Z3addPi"));
 }
 
+/* As tables print names. */
+static void test_namespaces_may_be_left_out(void **state)
+{
+    (void)state;
+    assert_true(takes("add", "a::b::add(int *)", "_ZN1a1b3addEPi"));
+    assert_true(takes("b::add", "a::b::add(int *)", "_ZN1a1b3addEPi"));
+    assert_true(takes("a::b::add", "a::b::add(int *)", "_ZN1a1b3addEPi"));
+    assert_true(takes("add<2>", "a::add<2>(int *)", "_ZN1a3addILi2EEEvPi"));
+    assert_true(takes("add", "a::(anonymous namespace)::add(int *)", "_ZN1a12_GLOBAL__N_13addEPi"));
+    assert_true(takes("add", "(anonymous namespace)::add<x::y>()", "_ZN12_GLOBAL__N_13addEv"));
+    assert_false(takes("a::add", "a::b::add(int *)", "_ZN1a1b3addEPi"));
+    assert_false(takes("a", "a::add(int *)", "_ZN1a3addEPi"));
+    assert_false(takes("dd", "a::add(int *)", "_ZN1a3addEPi"));
+    assert_false(takes("x", "a::add<b::x>(b::x)", "_ZN1a3addIN1b1xEEEvT_"));
+    assert_false(takes("x", "add(b::x)", "_Z3addN1b1xE"));
+    assert_false(takes("", "a::add(int *)", "_ZN1a3addEPi"));
+}
+
 static void test_expressions_are_found_anywhere_in_the_name(void **state)
 {
     (void)state;
@@ -59,6 +77,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_names_with_and_without_parameters),
+        cmocka_unit_test(test_namespaces_may_be_left_out),
         cmocka_unit_test(test_expressions_are_found_anywhere_in_the_name),
         cmocka_unit_test(test_what_is_no_expression_is_said),
     };
