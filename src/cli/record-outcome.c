@@ -46,6 +46,17 @@ static const char *first_error(const struct cts_catalogue *catalogue)
     return NULL;
 }
 
+/* There is no access, but an error: of a launch, which the run and `access` show, or the
+ * recorder's. */
+static void explain_error(const struct cts_catalogue *catalogue, enum cts_status status,
+                          struct cts_error *error)
+{
+    cts_fail(error, status, "%s: %s",
+             catalogue->fault_count ? "recorded no accesses: a launch failed"
+                                    : "nothing was recorded",
+             first_error(catalogue));
+}
+
 /* Why the ranks of a run hold no access. */
 static void explain_launches(const struct outcome *o, struct cts_error *error)
 {
@@ -69,12 +80,12 @@ static void explain_launches(const struct outcome *o, struct cts_error *error)
         cts_fail(error, CTS_UNSUPPORTED,
                  "nothing was recorded: no kernel that was launched is instrumented");
     else if (!summary->recorded_launches && first_error(o->catalogue))
-        cts_fail(error, CTS_IO, "nothing was recorded: %s", first_error(o->catalogue));
+        explain_error(o->catalogue, CTS_IO, error);
     else if (!summary->recorded_launches)
         cts_fail(error, CTS_USAGE, "nothing was recorded: %s, all excluded by filters",
                  launches_text);
     else if (first_error(o->catalogue))
-        cts_fail(error, CTS_UNSUPPORTED, "nothing was recorded: %s", first_error(o->catalogue));
+        explain_error(o->catalogue, CTS_UNSUPPORTED, error);
     else if (summary->recorded_launches < launches)
         cts_fail(error, CTS_UNSUPPORTED,
                  "nothing was recorded: filters excluded %s of %s, and the other launches accessed "

@@ -143,6 +143,13 @@ class Outcomes(support.RecordTest):
         self.check_fault("trap", "cudaErrorLaunchFailure", "trap(int*)", "CTA (1,0,0)",
                          "thread (5,0,0)", ": trap")
 
+    def test_trap_before_the_first_access(self):
+        done = self.outcome("trap-at-once", 7)
+        said = "kernel 'trap_at_once()': CTA (0,0,0), thread (0,0,0): trap at "
+        self.one_line(done.stderr.splitlines(keepends=True)[-1],
+                      "ctascope record: recorded no accesses: a launch failed: " + said)
+        self.ctascope("access", "run", "--fail-on", "fault", status=3)
+
     def test_assert(self):
         self.check_fault("assert", "cudaErrorAssert", "fail(int*)", "CTA (2,0,0)",
                          "thread (9,0,0)", "'blockIdx.x != 2 || threadIdx.x != 9' failed at ",

@@ -25,6 +25,11 @@ __global__ void trap(int *p)
     if (blockIdx.x == 1 && threadIdx.x == 5) __trap();
 }
 
+__global__ void trap_at_once()
+{
+    __trap();
+}
+
 __global__ void fail(int *p)
 {
     assert(blockIdx.x != 2 || threadIdx.x != 9);
@@ -119,6 +124,10 @@ int main(int argc, char **argv)
     }
     if (is("trap")) {
         trap<<<4, 64>>>(device(256));
+        return outcome();
+    }
+    if (is("trap-at-once")) {
+        trap_at_once<<<1, 1>>>();
         return outcome();
     }
     if (is("assert")) {
