@@ -97,7 +97,7 @@ static enum cts_status dump_as_table(const struct cts_catalogue *catalogue, enum
     for (size_t i = 0; i < count && i < limit; i++)
         for (unsigned c = 0; c < t->column_count; c++)
             table_cell(&out, &t->columns[c], cts_catalogue_row(catalogue, table, i));
-    printf("%s: %zu rows\n", t->name, count);
+    printf("%s: %s\n", t->name, cts_counted_text(count, "row", "rows").text);
     const enum cts_status status = count ? cts_text_table_print(&out, stdout, error) : CTS_OK;
     if (count > limit) printf("  ... %zu more\n", count - (size_t)limit);
     cts_text_table_release(&out);
@@ -172,7 +172,7 @@ static void dump_as_csv(const struct cts_catalogue *catalogue, enum cts_table_id
 static void dump_keys(const struct cts_catalogue *catalogue, enum form form, struct cts_json *json)
 {
     const size_t count = cts_catalogue_key_count(catalogue);
-    if (form == FORM_TABLE) printf("run: %zu rows\n", count);
+    if (form == FORM_TABLE) printf("run: %s\n", cts_counted_text(count, "row", "rows").text);
     if (form == FORM_CSV) puts("key,value");
     if (form == FORM_JSON) {
         cts_json_key(json, "run");
@@ -523,7 +523,7 @@ static const struct cts_option dump_options[] = {
      .argument = "N",
      .help = "with --accesses: print only this CTA (its linear index; default: all)"},
     {.name = "lanes", .help = "with --accesses: print the address (and value) of every lane"},
-    {.name = "timeline", .help = "print the events of the timeline; RUN can be an .otf2 file"},
+    {.name = "timeline", .help = "print the events of the timeline; also of an .otf2 file (TRACE)"},
     {.name = "location",
      .argument = "N",
      .help = "with --timeline: print only this location (its index; default: all)"},
@@ -538,12 +538,13 @@ static const struct cts_option dump_options[] = {
 
 const struct cts_verb cts_verb_dump = {
     .name = "dump",
-    .synopsis = "RUN [--table NAME | --accesses | --timeline [--check]] [OPTIONS]",
+    .synopsis = "RUN|TRACE [--table NAME | --accesses | --timeline [--check]] [OPTIONS]",
     .summary = "Prints every field of a run",
     .description =
         "Without --accesses, prints the tables of the catalogue; docs/catalogue.md explains the\n"
         "columns. With --accesses, prints the warp records: the mask of active lanes and their\n"
-        "addresses as a pattern, which --lanes expands. Tables cut long texts; JSON and CSV have\n"
+        "addresses as a pattern, which --lanes expands. Tables truncate long text; JSON and CSV "
+        "have\n"
         "everything. Sizes are in bytes, times in ns.",
     .options = dump_options,
     .positional_min = 1,

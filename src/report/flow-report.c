@@ -382,8 +382,11 @@ enum cts_status cts_flow_print_summary(const struct cts_flow_report *report, FIL
                                        struct cts_error *error)
 {
     const struct cts_flow_result *const flow = report->flow;
-    fprintf(file, "%zu launches, copies and memsets; %zu edges\n", report->work_count,
-            report->edge_count);
+    fprintf(file, "%s; %s\n",
+            cts_counted_text(report->work_count, "launch, copy or memset",
+                             "launches, copies and memsets")
+                .text,
+            cts_counted_text(report->edge_count, "edge", "edges").text);
     print_races(flow, file);
     fprintf(file, "Device memory: at most %s allocated, at most %s of it live.\n",
             cts_bytes_text(flow->allocated_peak_bytes).text,
