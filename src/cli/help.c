@@ -15,7 +15,7 @@ static const struct {
     {CTS_EXIT_USAGE, "invalid command line"},
     {CTS_EXIT_THRESHOLD, "access, diff, flow: a --fail-on or --fail-above condition is met"},
     {CTS_EXIT_MACHINE, "this machine lacks something that the command needs"},
-    {CTS_EXIT_RECORD, "record: ctascope itself failed or recorded nothing"},
+    {CTS_EXIT_RECORD, "record: ctascope itself failed"},
 };
 
 static void print_exit_codes(FILE *file)
@@ -36,7 +36,8 @@ void cts_help_overview(FILE *file)
     for (const struct cts_verb *const *verb = cts_verbs; *verb; verb++)
         fprintf(file, "  %-*s %s\n", NAME_COLUMNS, (*verb)->name, (*verb)->summary);
     fputs("\nFirst steps:\n"
-          "  ctascope cc -O2 app.cu -o app\n"
+          "  ctascope cc -O2 app.cu -o app     # no GPU; with a GPU, record your nvcc binary as it "
+          "is\n"
           "  ctascope record -o run -- ./app\n"
           "  ctascope access run\n\n"
           "A run is a directory with a recording. A launch is one execution of a kernel, a CTA one "

@@ -31,13 +31,14 @@
 #define CTS_OPTION_SORT                                                                            \
     {.name = "sort",                                                                               \
      .argument = "COLUMN",                                                                         \
-     .help = "sort by a column, largest first; -COLUMN: smallest first"}
+     .help = "sort by a column, named as in CSV; -COLUMN: smallest first"}
 #define CTS_OPTION_THREADS                                                                         \
     {.name = "threads", .argument = "N", .help = "worker threads (default: one per processor)"}
 #define CTS_OPTION_KERNEL_NAME(does)                                                               \
     {.name = "kernel-name",                                                                        \
      .argument = "NAME",                                                                           \
-     .help = does " kernels with this name, or that match regex:EXPRESSION (default: all)"}
+     .help = does " kernels with this name (namespaces, template arguments optional) or "          \
+                  "regex:EXPRESSION (default: all)"}
 /* main.c gives it effect, for the whole process. */
 #define CTS_OPTION_MEMORY_LIMIT                                                                    \
     {.name = "memory-limit",                                                                       \
@@ -53,7 +54,7 @@
 #define CTS_OPTION_FORCE {.name = "force", .help = "replace an existing run"}
 #define CTS_OPTION_PAPER_MODEL                                                                     \
     {.name = "paper-model",                                                                        \
-     .help = "ignore copies and frees; attribute data that no kernel wrote to the host"}
+     .help = "ignore copies and frees; treat data that no kernel wrote as written by the host"}
 #define CTS_OPTION_NULL_STREAM                                                                     \
     {.name = "null-stream",                                                                        \
      .argument = "STREAM",                                                                         \

@@ -144,8 +144,9 @@ static const struct cts_option access_options[] = {
      .help = "print one list; launch: the sites of each launch"},
     {.name = "fail-on",
      .argument = "fault|race|finding",
-     .help = "exit with 3 if there is a finding that makes results wrong (fault), a possible race "
-             "(race), or any finding (finding)"},
+     .help = "exit with 3 on: a finding that can make results wrong, possible races included, or a "
+             "failed launch (fault); a possible race, except within a warp (race); any finding "
+             "or failed launch (finding)"},
     CTS_OPTION_FORMAT("table|json|csv|sarif"),
     CTS_OPTION_SOURCE_ROOT,
     CTS_OPTION_SORT,
@@ -161,11 +162,11 @@ static const struct cts_option access_options[] = {
 const struct cts_verb cts_verb_access = {
     .name = "access",
     .synopsis = "RUN [--per finding|site|launch|allocation] [--fail-on CONDITION] [OPTIONS]",
-    .summary = "Shows how kernels use memory, and what is wrong with it",
+    .summary = "Shows how kernels access memory and finds slow or wrong accesses",
     .description =
         "Shows for each source line: sectors per request against the ideal (a request is one\n"
         "execution of an instruction by a warp), bank conflicts, strides, active lanes, contended\n"
-        "atomics and repeated reads. Each finding has evidence and a fix. Accesses outside of\n"
+        "atomics and repeated reads. Each finding has evidence and a fix. Accesses outside\n"
         "allocations, uninitialised reads and possible races come first, then the most costly\n"
         "accesses, each with an upper bound of the savings.",
     .options = access_options,

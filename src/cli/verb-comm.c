@@ -285,16 +285,20 @@ static const struct cts_option comm_options[] = {
     CTS_OPTION_FULL_NAMES,
     CTS_OPTION_PAPER_MODEL,
     {.name = "ignore-copies",
-     .help = "ignore copies; attribute data that no kernel wrote to the host"},
+     .help = "ignore copies; treat data that no kernel wrote as written by the host"},
     {.name = "per-stream",
-     .help = "count launches between writer and reader within one stream only"},
+     .help =
+         "in the lists distance and superstep: measure distances in launches of one stream, and "
+         "leave out communication across streams"},
     {.name = "address",
      .argument = "RANGE",
-     .help = "print instead who read and wrote these bytes: A, A:BYTES or A-END"},
+     .help = "print who read and wrote these bytes instead: A, A:BYTES or A-END"},
     CTS_OPTION_THREADS,
     {.name = "max-transfers",
      .argument = "N",
-     .help = "list at most N transfers; totals include all (default: 4,194,304)"},
+     .help =
+         "keep at most N transfers in memory for lists; --limit only restricts printing; totals "
+         "include all (default: 4,194,304)"},
     CTS_OPTION_MEMORY_LIMIT,
     CTS_FORMER_MEMORY("set-memory"),
     {0},

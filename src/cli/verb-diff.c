@@ -208,8 +208,8 @@ static int run_diff(const struct cts_arguments *arguments)
 static const struct cts_option diff_options[] = {
     {.name = "fail-on",
      .argument = "fault|new|worse",
-     .help = "exit with 3 if there is a new finding that makes results wrong (fault), any new "
-             "finding (new), or any new or grown finding (worse)"},
+     .help = "exit with 3 on: a new finding that can make results wrong, possible races included "
+             "(fault); any new finding (new); any new or grown finding (worse)"},
     {.name = "fail-above",
      .argument = "PERCENT",
      .help = "exit with 3 if the memory cost of a kernel or of all kernels, or the runtime, grew "
@@ -238,7 +238,7 @@ const struct cts_verb cts_verb_diff = {
         "Memory accesses: shows findings of 'ctascope access' that are new, changed or gone, and\n"
         "each kernel's memory traffic before and after, even if source lines moved. Time (two "
         "runs\n"
-        "with timelines, or OTF2 anchor files): shows what became faster or slower, and what "
+        "with timelines, or .otf2 files): shows what became faster or slower, and what "
         "moved\n"
         "onto the critical path.",
     .options = diff_options,

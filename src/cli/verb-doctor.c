@@ -168,7 +168,7 @@ static const struct cts_option doctor_options[] = {
 const struct cts_verb cts_verb_doctor = {
     .name = "doctor",
     .synopsis = "[--no-test] [--format table|json]",
-    .summary = "Shows what this machine can record, and why not",
+    .summary = "Shows what this machine can record, and what is missing for the rest",
     .description =
         "Looks for the parts that recording needs and tests each recorder whose parts are there:\n"
         "it records a small kernel in a temporary directory, reads the recording back and checks\n"

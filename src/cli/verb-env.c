@@ -81,7 +81,9 @@ const struct cts_verb cts_verb_env = {
         "scripts and CMake projects find ctascope's nvcc, headers and runtime where they look for\n"
         "CUDA's. PATH, CUDACXX, CUDA_PATH, CUDA_HOME, CUDA_DIR and similar variables point to a\n"
         "directory with the layout of a CUDA toolkit; CPATH, LIBRARY_PATH and LD_RUN_PATH point\n"
-        "g++ and gcc to it. With COMPILER_PATH, g++ and gcc link ctascope's runtime even if the\n"
-        "build file names the directory of another toolkit, so a program never mixes two runtimes.",
+        "g++ and gcc to it. It also sets COMPILER_PATH, so that g++ and gcc link ctascope's "
+        "runtime\n"
+        "even if the build file names the directory of another toolkit, and a program never mixes\n"
+        "two runtimes.",
     .run = run_env,
 };

@@ -222,7 +222,7 @@ const struct cts_verb cts_verb_export = {
         "known, and kernel names. The format has no room for anything else.\n"
         "json: a trace directory of cuda-profile with the allocations and accesses of each launch\n"
         "(and values, if recorded), and the sites and source of each kernel.\n"
-        "csv: one line per thread and access.",
+        "csv: one line per thread-level access.",
     .options = export_options,
     .positional_min = 1,
     .positional_max = 1,

@@ -190,8 +190,8 @@ static const struct cts_option flow_options[] = {
      .help = "print what passes between the launches with these ids"},
     {.name = "fail-on",
      .argument = "race|possible-race|finding",
-     .help = "exit with 3 if there is a certain race (race), a certain or possible race "
-             "(possible-race), or any finding (finding)"},
+     .help = "exit with 3 on: a certain race (race); also a possible race (possible-race); any "
+             "finding (finding)"},
     CTS_OPTION_FORMAT("table|json|csv|dot"),
     CTS_OPTION_SORT,
     CTS_OPTION_LIMIT(ROWS_IN_TABLE),

@@ -88,7 +88,8 @@ static const struct cts_option import_options[] = {
     CTS_OPTION_FORCE,
     {.name = "grid",
      .argument = "GRID",
-     .help = "X[xY[xZ]] or KERNEL=X[xY[xZ]], several separated by ';' (default: inferred)"},
+     .help = "grid of all launches, X[xY[xZ]], or of each kernel: 'init=64;stencil=32x32' "
+             "(default: inferred)"},
     CTS_OPTION_THREADS,
     CTS_OPTION_MEMORY_LIMIT,
     CTS_FORMER_MEMORY("memory"),
@@ -97,7 +98,7 @@ static const struct cts_option import_options[] = {
 
 const struct cts_verb cts_verb_import = {
     .name = "import",
-    .synopsis = "FILE|FOLDER... -o RUN [--grid GRID] [OPTIONS]",
+    .synopsis = "FILE|DIR... -o RUN [--grid GRID] [OPTIONS]",
     .summary = "Imports traces of other tools as a run",
     .description =
         "Reads .trc files of versions 2 and 3 (cuda-memtrace) and the earlier format of Rieber's\n"

@@ -505,7 +505,8 @@ static int run_info(const struct cts_arguments *arguments)
 static const struct cts_option info_options[] = {
     CTS_OPTION_FORMAT("table|json"),
     {.name = "check",
-     .help = "decode all records (default: of runs with at most 64 MiB of access files)"},
+     .help = "decode all records to verify them, also of runs over 64 MiB (smaller runs are always "
+             "verified)"},
     CTS_OPTION_FULL_NAMES,
     CTS_OPTION_MEMORY_LIMIT,
     {0},
@@ -513,13 +514,13 @@ static const struct cts_option info_options[] = {
 
 const struct cts_verb cts_verb_info = {
     .name = "info",
-    .synopsis = "RUN [--format table|json] [--full-names] [--check] [--memory-limit SIZE]",
+    .synopsis = "RUN|TRACE [--format table|json] [--full-names] [--check] [--memory-limit SIZE]",
     .summary = "Shows what a run or timeline contains",
     .description =
         "Shows where and with what the run was recorded, whether it is complete, its kernels with\n"
         "their launches and accesses, and everything that is missing: dropped accesses, launches\n"
         "that were not recorded, places that could not be instrumented. For a timeline: its\n"
-        "processes, streams and events. RUN may also be an OTF2 archive (its .otf2 file).",
+        "processes, streams and events. TRACE is the .otf2 file of an OTF2 archive.",
     .options = info_options,
     .positional_min = 1,
     .positional_max = 1,

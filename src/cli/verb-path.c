@@ -262,8 +262,8 @@ static const struct cts_option path_options[] = {
      .help = "memory recording of the same program, for kernels' occupancy and memory efficiency"},
     {.name = "window",
      .argument = "EVENTS",
-     .help = "process at least EVENTS events at a time, split at global synchronisations (default: "
-             "all at once)"},
+     .help = "use less memory: process at least EVENTS events at a time, split at global "
+             "synchronisations (default: all at once)"},
     CTS_OPTION_THREADS,
     CTS_OPTION_MEMORY_LIMIT,
     CTS_FORMER_TOP,
@@ -272,13 +272,15 @@ static const struct cts_option path_options[] = {
 
 const struct cts_verb cts_verb_path = {
     .name = "path",
-    .synopsis = "TRACE|RUN [--format table|json|csv] [OPTIONS]",
-    .summary = "Shows the critical path, wait states, and what causes them",
+    .synopsis = "RUN|TRACE [--format table|json|csv] [OPTIONS]",
+    .summary = "Shows the critical path, where the run waits, and what causes the waits",
     .description =
-        "Reads an OTF2 timeline (an anchor file, traces.otf2, or a run recorded with --timeline)\n"
-        "and shows which activities determine the runtime (the critical path), where hosts, GPUs\n"
-        "and ranks wait (wait states), and which activities cause the waiting (blame). Several\n"
-        "processes share the work: mpirun -n N ctascope path ...",
+        "Reads an OTF2 timeline (an .otf2 file, or a run recorded with --timeline) and shows "
+        "which\n"
+        "activities determine the runtime (the critical path), where hosts, GPUs and ranks wait\n"
+        "(wait states), and which activities cause the waiting (blame). Several processes share "
+        "the\n"
+        "work: mpirun -n N ctascope path ...",
     .options = path_options,
     .positional_min = 1,
     .positional_max = 1,

@@ -149,8 +149,9 @@ static const struct cts_option record_options[] = {
     {.name = "values",
      .help = "also record the values loaded and stored (CPU device: compile with cc --values)"},
     {.name = "host-accesses",
-     .help = "also record the CPU's accesses to managed, mapped and pinned memory (compile with cc "
-             "--host-accesses)"},
+     .help =
+         "also record the CPU's accesses to managed, mapped and pinned memory, in .cu files only "
+         "(compile with cc --host-accesses)"},
     {.name = "threads",
      .argument = "N",
      .help = "worker threads of the CPU device; on a GPU, threads that write records (default: one "
@@ -173,12 +174,13 @@ const struct cts_verb cts_verb_record = {
     .summary = "Runs a program and records its memory accesses or its timeline",
     .description =
         "Records memory accesses on a GPU, or on the CPU if 'ctascope cc' compiled the program.\n"
-        "--timeline works for any program. Recording accesses distorts times: a GPU program needs\n"
-        "two recordings; one compiled with 'ctascope cc --device=cpu' can record both at once.\n"
-        "Exits with the program's status (128 + N if signal N killed it), with 125 if the program\n"
-        "succeeded but ctascope failed, with 126 if the program cannot be run, and with 127 if it\n"
-        "is not found. The last line on standard error says what was recorded, or why nothing "
-        "was.\n"
+        "--timeline works for any dynamically linked program that calls CUDA, MPI, NCCL or NVTX.\n"
+        "Recording accesses distorts times: a GPU program needs two recordings; one compiled with\n"
+        "'ctascope cc --device=cpu' can record both at once. Exits with the program's status (128 "
+        "+ N\n"
+        "after signal N), 125 if only ctascope failed, 126 if the program cannot be run, 127 if it "
+        "is\n"
+        "not found. The last line on standard error says what was recorded, or why nothing was.\n"
         "MPI: 'mpirun -n 4 ctascope record -o run -- ./app' and 'ctascope record -o run mpirun\n"
         "-n 4 ./app' both record all ranks into one run.",
     .options = record_options,

@@ -195,7 +195,7 @@ static const struct cts_option options[] = {
     {.name = "figures",
      .argument = "DIR",
      .help = "also write every figure into this directory, as SVG and PNG, and its data as CSV"},
-    {.name = "accesses", .help = "write instead the view of one launch with all its accesses"},
+    {.name = "accesses", .help = "write the view of one launch with all its accesses instead"},
     {.name = "launch",
      .argument = "N",
      .help = "with --accesses: the launch (default: the one with the most accesses)"},

@@ -217,7 +217,7 @@ static int run_view(const struct cts_arguments *arguments)
 
 static const struct cts_option options[] = {
     {.name = "port", .argument = "N", .help = "port to serve on (default: any free one)"},
-    {.name = "no-open", .help = "print the address, but do not open a browser"},
+    {.name = "no-open", .help = "print the URL, but do not open a browser"},
     CTS_OPTION_MEMORY_LIMIT,
     CTS_OPTION_THREADS,
     CTS_FORMER_MEMORY("memory"),
@@ -226,13 +226,14 @@ static const struct cts_option options[] = {
 
 const struct cts_verb cts_verb_view = {
     .name = "view",
-    .synopsis = "RUN|TRACE [OTHER] [--port N] [--no-open] [--memory-limit SIZE]",
+    .synopsis = "RUN|TRACE [BEFORE] [--port N] [--no-open] [--memory-limit SIZE]",
     .summary = "Shows every access of a run in the browser, served from this machine",
     .description =
-        "Serves the page on 127.0.0.1 only, at an address with a secret, and opens the browser.\n"
+        "Serves the page on 127.0.0.1 only, at a URL with a secret token, and opens the browser.\n"
         "Ctrl-C stops the server. The page fetches only what it shows, so runs can be of any size\n"
-        "and can still be recording. With OTHER, an earlier run, the page also shows what changed\n"
-        "since then, as 'ctascope diff OTHER RUN' does. For a run with only a timeline, or an "
+        "and can still be recording. With BEFORE, an earlier run, the page also shows what "
+        "changed\n"
+        "since then, as 'ctascope diff BEFORE RUN' does. For a run with only a timeline, or an "
         "OTF2\n"
         "archive (traces.otf2), it shows the timeline page of 'ctascope report'.",
     .options = options,

@@ -63,8 +63,8 @@ static int add_change(const struct cts_arguments *arguments, struct request *req
         if (equals) change->factor = strtod(equals + 1, &end);
         if (!equals || !equals[1] || *end || !(change->factor >= 0) || change->factor > 1e6)
             return cts_usage_error(
-                arguments, "--scale takes NAME=FACTOR with a factor from 0 to 1,000,000, not '%s'",
-                text);
+                arguments,
+                "--scale takes ACTIVITY=FACTOR with a factor from 0 to 1,000,000, not '%s'", text);
         *equals = 0;
     }
     if (!*change->activity) return cts_usage_error(arguments, "'%s' names no activity", text);
@@ -245,11 +245,11 @@ static int run_whatif(const struct cts_arguments *arguments)
 
 static const struct cts_option whatif_options[] = {
     {.name = "scale",
-     .argument = "NAME=FACTOR",
-     .help = "multiply an activity's time by FACTOR; 'rank 3: NAME=0.5' on one rank only; "
+     .argument = "ACTIVITY=FACTOR",
+     .help = "multiply an activity's time by FACTOR; 'rank 3: ACTIVITY=0.5' on one rank only; "
              "repeatable"},
     {.name = "remove",
-     .argument = "NAME",
+     .argument = "ACTIVITY",
      .help = "project the run with this activity taking no time; repeatable"},
     {.name = "targets", .help = "project each activity at twice the speed and without its time"},
     CTS_OPTION_FORMAT("table|json|csv"),
@@ -258,7 +258,7 @@ static const struct cts_option whatif_options[] = {
     CTS_OPTION_FULL_NAMES,
     CTS_OPTION_SORT,
     {.name = "free-overlap",
-     .help = "let kernels of different streams overlap without sharing SMs"},
+     .help = "assume that concurrent kernels neither slow each other down nor wait for SMs"},
     {.name = "sm-count", .argument = "N", .help = "SMs of the device (default: 132)"},
     {.name = "sm-threads", .argument = "N", .help = "threads per SM (default: 2048)"},
     {.name = "sm-ctas", .argument = "N", .help = "CTAs per SM (default: 32)"},
@@ -266,7 +266,8 @@ static const struct cts_option whatif_options[] = {
     {.name = "sm-shared", .argument = "SIZE", .help = "shared memory per SM (default: 228K)"},
     {.name = "profile",
      .argument = "FILE",
-     .help = "minimum durations of calls, one NAME=NANOSECONDS per line"},
+     .help = "file that you write: minimum durations of calls, one NAME=NANOSECONDS per line "
+             "(default: taken from the timeline)"},
     CTS_OPTION_NULL_STREAM,
     CTS_OPTION_API_TABLE,
     CTS_OPTION_THREADS,
@@ -277,14 +278,13 @@ static const struct cts_option whatif_options[] = {
 
 const struct cts_verb cts_verb_whatif = {
     .name = "whatif",
-    .synopsis = "TRACE|RUN --scale NAME=FACTOR | --remove NAME | --targets [OPTIONS]",
+    .synopsis = "RUN|TRACE --scale ACTIVITY=FACTOR | --remove ACTIVITY | --targets [OPTIONS]",
     .summary = "Projects the runtime if activities were faster or slower",
     .description =
-        "Reads an OTF2 timeline (an anchor file, traces.otf2, or a run recorded with --timeline),\n"
-        "changes the duration of the named activities and projects the result: the runtime in "
-        "total\n"
-        "and per rank, the critical path, and wait states that appear and disappear. Several\n"
-        "processes share the targets: mpirun -n N ctascope whatif ... --targets",
+        "Reads an OTF2 timeline (an .otf2 file, or a run recorded with --timeline), changes the\n"
+        "duration of the named activities and projects the result: the runtime in total and per\n"
+        "rank, the critical path, and wait states that appear and disappear. Several processes\n"
+        "share the targets: mpirun -n N ctascope whatif ... --targets",
     .options = whatif_options,
     .positional_min = 1,
     .positional_max = 1,
