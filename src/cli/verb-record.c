@@ -149,9 +149,8 @@ static const struct cts_option record_options[] = {
     {.name = "values",
      .help = "also record the values loaded and stored (CPU device: compile with cc --values)"},
     {.name = "host-accesses",
-     .help =
-         "also record the CPU's accesses to managed, mapped and pinned memory, in .cu files only "
-         "(compile with cc --host-accesses)"},
+     .help = "also record the CPU's accesses to managed, mapped and pinned memory "
+             "(.cu files only; cc --host-accesses)"},
     {.name = "threads",
      .argument = "N",
      .help = "worker threads of the CPU device; on a GPU, threads that write records (default: one "
@@ -159,8 +158,7 @@ static const struct cts_option record_options[] = {
     {.name = "spaces",
      .argument = "global|shared|local",
      .is_list = true,
-     .help = "on a GPU: memory spaces to record; must include global (default: "
-             "global,shared)"},
+     .help = "GPU: spaces to record, with global (default: global,shared)"},
     {.name = "ring-size",
      .argument = "SIZE",
      .help = "on a GPU: host memory that buffers records (default: 256M)"},
@@ -176,11 +174,10 @@ const struct cts_verb cts_verb_record = {
         "Records memory accesses on a GPU, or on the CPU if 'ctascope cc' compiled the program.\n"
         "--timeline works for any dynamically linked program that calls CUDA, MPI, NCCL or NVTX.\n"
         "Recording accesses distorts times: a GPU program needs two recordings; one compiled with\n"
-        "'ctascope cc --device=cpu' can record both at once. Exits with the program's status (128 "
-        "+ N\n"
-        "after signal N), 125 if only ctascope failed, 126 if the program cannot be run, 127 if it "
-        "is\n"
-        "not found. The last line on standard error says what was recorded, or why nothing was.\n"
+        "'ctascope cc --device=cpu' can record both at once.\n"
+        "Exits with the program's status (128 + N after signal N), 125 if only ctascope failed or\n"
+        "nothing was recorded, 126 if the program cannot be run, 127 if it is not found.\n"
+        "The last line on standard error says what was recorded, or why nothing was.\n"
         "MPI: 'mpirun -n 4 ctascope record -o run -- ./app' and 'ctascope record -o run mpirun\n"
         "-n 4 ./app' both record all ranks into one run.",
     .options = record_options,
