@@ -55,8 +55,8 @@ refused() {
 }
 refused 4 "'$work/empty' is not a CUDA toolkit" --toolkit="$work/empty"
 refused 4 "is CUDA 10" --toolkit="$work/ten"
-refused 2 "is of CUDA 12, not 13" --toolkit="$work/twelve" --cuda-version=13
-refused 2 "--cuda-version is 12 or 13, not '11'" --cuda-version=11
+refused 2 "is CUDA 12, but --cuda-version asks for 13" --toolkit="$work/twelve" --cuda-version=13
+refused 2 "unknown --cuda-version value '11' (one of: 12, 13)" --cuda-version=11
 
 for version in 12 13; do
     "$ctascope" cc --device=cuda --toolkit=none --cuda-version=$version "$work/k.cu" -lcudart -o "$work/k$version"
