@@ -175,9 +175,9 @@ const struct cts_verb cts_verb_record = {
         "--timeline works for any dynamically linked program that calls CUDA, MPI, NCCL or NVTX.\n"
         "Recording accesses distorts times: a GPU program needs two recordings; one compiled with\n"
         "'ctascope cc --device=cpu' can record both at once.\n"
-        "Exits with the program's status (128 + N after signal N), 125 if only ctascope failed or\n"
-        "nothing was recorded, 126 if the program cannot be run, 127 if it is not found.\n"
-        "The last line on standard error says what was recorded, or why nothing was.\n"
+        "Exits with the program's status (128 + N after signal N), 125 if only ctascope failed,\n"
+        "126 if the program cannot be run, 127 if it is not found. The last line on standard\n"
+        "error says what was recorded, or why nothing was.\n"
         "MPI: 'mpirun -n 4 ctascope record -o run -- ./app' and 'ctascope record -o run mpirun\n"
         "-n 4 ./app' both record all ranks into one run.",
     .options = record_options,

@@ -113,8 +113,11 @@ def example(options, name):
         expected = json.load(file)
     run = Run(options, "instrumented-" + name, [program(options, name)])
     found = run.comm()
+    # Null: on a GPU a program may also load modules that are not instrumented, whose loads of
+    # constant memory nobody sees.
     differ = {key: (found["totals"].get(key), value) for key, value in expected["totals"].items()
-              if found["totals"].get(key) != value and key not in BY_CONVERGENCE}
+              if found["totals"].get(key) != value and key not in BY_CONVERGENCE
+              and not (key.startswith("constant_") and found["totals"].get(key, 0) is None)}
     require(not differ, f"totals (GPU, CPU device): {differ}")
     require(sites_of(found) == sites_of(expected), "sites differ")
     records = found["totals"]["records"], expected["totals"]["records"]

@@ -605,7 +605,7 @@ SPECIAL = {
     "nodes": nodes, "values": values, "hang": hang, "separate": separate, "ranges": ranges,
     "disassembly": disassembly, "python": python_children, "gemm": gemm, "cufft": cufft, "ranks": ranks,
     "late": lambda o: says(o, "late", ["CUDA was initialised before", "refuses"]),
-    "subscriber": lambda o: says(o, "subscriber", ["another tool uses the Sanitizer"]),
+    "subscriber": lambda o: says(o, "subscriber", ["another tool already uses the Sanitizer"]),
     "disk": disk, "profiler": profiler, "bounded": bounded, "short": short_of_memory, "doctor": doctor, "filters": filters, "ring": small_ring, "sample": sampled, "missing": missing, "limit": limit,
     "cublas": lambda o: library(o, "cublas", [program(o, "cublas")]),
     "triton": lambda o: library(o, "triton", [sys.executable, os.path.join(HERE, "triton_kernel.py")]),
