@@ -9,7 +9,7 @@ const here = dirname(fileURLToPath(import.meta.url));
 // Components still longer than that.
 const LONG = [
     "web/src/{boxes,heatmap,timeline}.tsx",
-    "web/src/view/{app,bank-picture,canvas,conflicts,diff,order,sectors,warps}.tsx",
+    "web/src/view/{app,order,warps}.tsx",
     "tests/page/view/check-view*.mjs",
 ];
 

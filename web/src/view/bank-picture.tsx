@@ -27,16 +27,7 @@ function wayColour(theme: Theme, ways: number, plain: string): string {
     return cssOf(mix(rgbOf(theme.palette[4]), rgbOf(theme.alarm), Math.min(1, Math.log2(ways) / 5)));
 }
 
-export function BankPicture({
-    one,
-    site,
-    bankBytes,
-    stacked,
-    lane,
-    hover,
-    letters,
-    onLane,
-}: {
+interface BankPictureProps {
     one: One;
     site: Site | undefined;
     bankBytes: number;
@@ -45,134 +36,144 @@ export function BankPicture({
     hover: Store<Hover | null>;
     letters: Map<number, string>;
     onLane: (lane: number | null, sticky: boolean) => void;
-}) {
-    const width = site?.width ?? 4,
-        cost = bankCost(one.addresses, one.mask, width, bankBytes, site?.operation === "load");
-    const tallRow = rowHeight(),
-        rowsOf = (phase: Phase) => (stacked ? Math.max(1, phase.ways) : phase.lanes);
-    const tall = cost.phases.reduce((sum, phase) => sum + rowsOf(phase) * tallRow + GAP, TOP + (stacked ? 0 : 18));
-    const geometry = (wide: number, unit: number) => ({
-        left: LEFT * unit,
-        cell: Math.max(6 * unit, Math.min(26 * unit, Math.floor((wide - (LEFT + 6) * unit) / BANKS))),
-    });
+}
 
-    const draw = ({ context, width: wide, unit, theme, small }: Brush) => {
-        const { left, cell } = geometry(wide, unit),
-            row = tallRow * unit,
-            plain = kindColour(theme, site?.kind ?? "load");
-        const pointed = hover.get()?.record?.index === one.index ? hover.get()!.lane : null;
-        const mark = (x: number, y: number, lanes: number[]) => {
-            if (!lanes.some((l) => l === lane || l === pointed)) return;
-            context.strokeStyle = theme.emphasis;
-            context.lineWidth = 2 * unit;
-            context.strokeRect(x + unit / 2, y + unit / 2, cell - 2 * unit, row - 2 * unit);
-        };
-        const box = (x: number, y: number, colour: string, text: string, letter: string | undefined) => {
-            context.fillStyle = colour;
-            context.fillRect(x, y, cell - unit, row - unit);
-            if (letter)
-                return drawLetter(
-                    context,
-                    theme,
-                    letter,
-                    x + cell / 2 - unit / 2,
-                    y + row / 2,
-                    cell - unit,
-                    row - unit,
-                );
+// What is drawn: the request's phases, one below the other, and how high each of their rows is.
+interface Layout {
+    phases: Phase[];
+    mask: number;
+    stacked: boolean;
+    row: number; // height, in units
+}
+
+const rowsOf = (phase: Phase, stacked: boolean) => (stacked ? Math.max(1, phase.ways) : phase.lanes);
+const heightOf = ({ phases, stacked, row }: Layout) =>
+    phases.reduce((sum, phase) => sum + rowsOf(phase, stacked) * row + GAP, TOP + (stacked ? 0 : 18));
+const columnsOf = (wide: number, unit: number) => ({
+    left: LEFT * unit,
+    cell: Math.max(6 * unit, Math.min(26 * unit, Math.floor((wide - (LEFT + 6) * unit) / BANKS))),
+});
+
+// The lane whose word is drawn there.
+function laneAt({ phases, mask, stacked, row }: Layout, x: number, y: number, wide: number): number | null {
+    const unit = unitOf(),
+        { left, cell } = columnsOf(wide, unit);
+    const bank = Math.floor((x - left) / cell);
+    let top = TOP * unit;
+    for (const phase of phases) {
+        const rows = rowsOf(phase, stacked),
+            r = Math.floor((y - top) / (row * unit));
+        if (r >= 0 && r < rows) {
+            if (!stacked) return isActive(mask, phase.first + r) ? phase.first + r : null;
+            return phase.words.filter((word) => word.bank === bank)[r]?.lanes[0] ?? null;
+        }
+        top += rows * row * unit + GAP * unit;
+    }
+    return null;
+}
+
+interface Marks {
+    plain: string; // colour of words without a conflict
+    lanes: (number | null)[]; // outlined: the selected one and the one pointed at
+    letters: Map<number, string>;
+}
+
+function drawBankNumbers({ context, unit, theme, small, width }: Brush, stacked: boolean): void {
+    const { left, cell } = columnsOf(width, unit);
+    context.font = small;
+    context.textAlign = "center";
+    context.fillStyle = theme.text;
+    for (let bank = 0; bank < BANKS; bank += cell < 14 * unit ? 4 : 1)
+        context.fillText(String(bank), left + bank * cell + cell / 2 - unit / 2, (TOP / 2) * unit);
+    context.textAlign = "left";
+    context.fillText(stacked ? "bank" : "lane ↓ bank →", 2 * unit, (TOP / 2) * unit);
+}
+
+// The cells of a phase, from `y` on, and the words in them.
+function drawPhase(brush: Brush, layout: Layout, phase: Phase, y: number, marks: Marks): void {
+    const { context, unit, theme, width } = brush,
+        { left, cell } = columnsOf(width, unit),
+        { stacked } = layout,
+        row = layout.row * unit;
+    context.textAlign = "center";
+    context.fillStyle = theme.background;
+    for (let r = 0; r < rowsOf(phase, stacked); r++)
+        for (let bank = 0; bank < BANKS; bank++)
+            context.fillRect(left + bank * cell, y + r * row, cell - unit, row - unit);
+    const word = (bank: number, r: number, lanes: number[], text: string) => {
+        const x = left + bank * cell,
+            top = y + r * row,
+            letter = lanes.map((l) => marks.letters.get(l)).find(Boolean);
+        const colour = (context.fillStyle = wayColour(theme, phase.perBank[bank], marks.plain)),
+            middle = [x + cell / 2 - unit / 2, top + row / 2] as const;
+        context.fillRect(x, top, cell - unit, row - unit);
+        if (letter) drawLetter(context, theme, letter, ...middle, cell - unit, row - unit);
+        else {
             context.fillStyle = inkOn(colour);
-            if (context.measureText(text).width < cell) context.fillText(text, x + cell / 2 - unit / 2, y + row / 2);
-        };
-        context.font = small;
-        context.textAlign = "center";
-        context.fillStyle = theme.text;
-        for (let bank = 0; bank < BANKS; bank += cell < 14 * unit ? 4 : 1)
-            context.fillText(String(bank), left + bank * cell + cell / 2 - unit / 2, (TOP / 2) * unit);
-        context.textAlign = "left";
-        context.fillText(stacked ? "bank" : "lane ↓ bank →", 2 * unit, (TOP / 2) * unit);
-        context.textAlign = "center";
+            if (context.measureText(text).width < cell) context.fillText(text, ...middle);
+        }
+        if (!lanes.some((l) => marks.lanes.includes(l))) return;
+        context.strokeStyle = theme.emphasis;
+        context.lineWidth = 2 * unit;
+        context.strokeRect(x + unit / 2, top + unit / 2, cell - 2 * unit, row - 2 * unit);
+    };
+    const filled = new Array<number>(BANKS).fill(0);
+    for (const { bank, lanes, word: index } of phase.words)
+        if (stacked) word(bank, filled[bank]++, lanes, lanes.length > 1 ? `${lanes[0]}+` : String(lanes[0]));
+        else for (const l of lanes) word(bank, l - phase.first, [l], String(Math.floor(index / BANKS)));
+}
+
+// Left of a phase: its lanes, or how many wavefronts it takes.
+function drawRowNames({ context, unit, theme }: Brush, layout: Layout, phase: Phase, y: number): void {
+    const row = layout.row * unit,
+        right = (LEFT - 6) * unit;
+    context.textAlign = "right";
+    context.fillStyle = theme.text;
+    if (layout.stacked) return context.fillText(`${phase.ways}×`, right, y + row / 2);
+    for (let l = 0; l < phase.lanes; l++) {
+        context.globalAlpha = isActive(layout.mask, phase.first + l) ? 1 : 0.4;
+        if (l % 2 === 0 || row > 15 * unit) context.fillText(String(phase.first + l), right, y + l * row + row / 2);
+    }
+    context.globalAlpha = 1;
+}
+
+// Distinct words of each bank: the wavefronts that it needs, all phases together.
+function drawWays({ context, unit, theme, width }: Brush, phases: Phase[], y: number, plain: string): void {
+    const { left, cell } = columnsOf(width, unit);
+    context.fillStyle = theme.text;
+    context.textAlign = "right";
+    context.fillText("ways", left - 6 * unit, y + 4 * unit);
+    context.textAlign = "center";
+    for (let bank = 0; bank < BANKS; bank++) {
+        const ways = Math.max(0, ...phases.map((phase) => phase.perBank[bank]));
+        context.fillStyle = ways > 1 ? wayColour(theme, ways, plain) : theme.text;
+        if (ways && cell >= 9 * unit) context.fillText(String(ways), left + bank * cell + cell / 2, y + 4 * unit);
+    }
+}
+
+export function BankPicture(props: BankPictureProps) {
+    const { one, site, bankBytes, stacked, hover, onLane } = props;
+    const cost = bankCost(one.addresses, one.mask, site?.width ?? 4, bankBytes, site?.operation === "load"),
+        layout: Layout = { phases: cost.phases, mask: one.mask, stacked, row: rowHeight() };
+    const draw = (brush: Brush) => {
+        const { unit, theme } = brush,
+            pointed = hover.get()?.record?.index === one.index ? hover.get()!.lane : null;
+        const plain = kindColour(theme, site?.kind ?? "load"),
+            marks = { plain, lanes: [props.lane, pointed], letters: props.letters };
+        drawBankNumbers(brush, stacked);
         let y = TOP * unit;
         for (const phase of cost.phases) {
-            const rows = rowsOf(phase);
-            for (let r = 0; r < rows; r++)
-                for (let bank = 0; bank < BANKS; bank++) {
-                    context.fillStyle = theme.background;
-                    context.fillRect(left + bank * cell, y + r * row, cell - unit, row - unit);
-                }
-            const filled = new Array<number>(BANKS).fill(0);
-            for (const word of phase.words) {
-                const ways = phase.perBank[word.bank],
-                    colour = wayColour(theme, ways, plain),
-                    x = left + word.bank * cell;
-                if (stacked) {
-                    const at = y + filled[word.bank]++ * row;
-                    box(
-                        x,
-                        at,
-                        colour,
-                        word.lanes.length > 1 ? `${word.lanes[0]}+` : String(word.lanes[0]),
-                        word.lanes.map((l) => letters.get(l)).find(Boolean),
-                    );
-                    mark(x, at, word.lanes);
-                } else
-                    for (const l of word.lanes) {
-                        const at = y + (l - phase.first) * row;
-                        box(x, at, colour, String(Math.floor(word.word / BANKS)), letters.get(l));
-                        mark(x, at, [l]);
-                    }
-            }
-            if (!stacked) {
-                context.textAlign = "right";
-                for (let l = 0; l < phase.lanes; l++) {
-                    context.fillStyle = theme.text;
-                    context.globalAlpha = isActive(one.mask, phase.first + l) ? 1 : 0.4;
-                    if (l % 2 === 0 || row > 15 * unit)
-                        context.fillText(String(phase.first + l), left - 6 * unit, y + l * row + row / 2);
-                }
-                context.globalAlpha = 1;
-                context.textAlign = "center";
-            } else {
-                context.fillStyle = theme.text;
-                context.textAlign = "right";
-                context.fillText(`${phase.ways}×`, left - 6 * unit, y + row / 2);
-                context.textAlign = "center";
-            }
-            y += rows * row + GAP * unit;
+            drawPhase(brush, layout, phase, y, marks);
+            drawRowNames(brush, layout, phase, y);
+            y += rowsOf(phase, stacked) * layout.row * unit + GAP * unit;
         }
-        if (!stacked) {
-            // Distinct words of each bank: the wavefronts that it needs, all phases together.
-            context.fillStyle = theme.text;
-            context.textAlign = "right";
-            context.fillText("ways", left - 6 * unit, y + 4 * unit);
-            context.textAlign = "center";
-            for (let bank = 0; bank < BANKS; bank++) {
-                const ways = Math.max(0, ...cost.phases.map((phase) => phase.perBank[bank]));
-                context.fillStyle = ways > 1 ? wayColour(theme, ways, plain) : theme.text;
-                if (ways && cell >= 9 * unit)
-                    context.fillText(String(ways), left + bank * cell + cell / 2, y + 4 * unit);
-            }
-        }
+        if (!stacked) drawWays(brush, cost.phases, y, plain);
     };
-    const laneAt = (x: number, y: number, wide: number): number | null => {
-        const unit = unitOf(),
-            { left, cell } = geometry(wide, unit);
-        const bank = Math.floor((x - left) / cell);
-        let top = TOP * unit;
-        for (const phase of cost.phases) {
-            const rows = rowsOf(phase),
-                r = Math.floor((y - top) / (tallRow * unit));
-            if (r >= 0 && r < rows) {
-                if (!stacked) return isActive(one.mask, phase.first + r) ? phase.first + r : null;
-                return phase.words.filter((word) => word.bank === bank)[r]?.lanes[0] ?? null;
-            }
-            top += rows * tallRow * unit + GAP * unit;
-        }
-        return null;
-    };
+    const under = (x: number, y: number, event: MouseEvent) =>
+        laneAt(layout, x, y, (event.target as HTMLElement).clientWidth);
     const label =
         `${cost.ways > 1 ? `${cost.ways}-way bank conflict` : "no bank conflict"}: ` +
         `${counted(cost.wavefronts, "wavefront", "wavefronts")}, ideal: ${cost.ideal}`;
-    const unit = unitOf();
     return (
         <>
             <p class="soft axes">
@@ -185,12 +186,12 @@ export function BankPicture({
                 label={`Lanes and banks: ${label}`}
                 draw={draw}
                 redraw={(paint) => hover.watch(paint)}
-                height={tall * unit}
+                height={heightOf(layout) * unitOf()}
                 cursor="pointer"
                 class="banks"
-                onMove={(x, y, event) => onLane(laneAt(x, y, (event.target as HTMLElement).clientWidth), false)}
+                onMove={(x, y, event) => onLane(under(x, y, event), false)}
                 onLeave={() => onLane(null, false)}
-                onClick={(x, y, event) => onLane(laneAt(x, y, (event.target as HTMLElement).clientWidth), true)}
+                onClick={(x, y, event) => onLane(under(x, y, event), true)}
             />
         </>
     );

@@ -34,6 +34,41 @@ export interface CanvasProps {
 
 export const unitOf = () => parseFloat(getComputedStyle(document.documentElement).fontSize) / 13;
 
+// A brush on the cleared canvas, which has as many pixels as its place on the screen; null: it has none.
+function brushOn(element: HTMLCanvasElement, theme: Theme): Brush | null {
+    const width = element.clientWidth,
+        height = element.clientHeight,
+        ratio = devicePixelRatio || 1;
+    const wide = Math.round(width * ratio),
+        tall = Math.round(height * ratio);
+    if (element.width !== wide) element.width = wide;
+    if (element.height !== tall) element.height = tall;
+    if (!width || !height) return null;
+    const context = element.getContext("2d")!,
+        unit = unitOf();
+    context.setTransform(ratio, 0, 0, ratio, 0, 0);
+    context.clearRect(0, 0, width, height);
+    context.globalAlpha = 1;
+    context.lineWidth = 1;
+    context.textAlign = "left";
+    context.textBaseline = "middle";
+    const style = getComputedStyle(document.documentElement);
+    const family = style.getPropertyValue("--font"),
+        mono = style.getPropertyValue("--mono");
+    const font = `${12 * unit}px ${family}`;
+    context.font = font;
+    return {
+        context,
+        width,
+        height,
+        unit,
+        theme,
+        font,
+        small: `${10.5 * unit}px ${family}`,
+        mono: `${11 * unit}px ${mono}`,
+    };
+}
+
 export function Canvas(props: CanvasProps) {
     const canvas = useRef<HTMLCanvasElement>(null);
     const theme = useTheme();
@@ -43,40 +78,10 @@ export function Canvas(props: CanvasProps) {
 
     const paint = () => {
         frame.current = 0;
-        const element = canvas.current;
-        if (!element) return;
-        const { props: now, theme: colours } = latest.current;
-        const width = element.clientWidth,
-            height = element.clientHeight,
-            ratio = devicePixelRatio || 1;
-        const wide = Math.round(width * ratio),
-            tall = Math.round(height * ratio);
-        if (element.width !== wide) element.width = wide;
-        if (element.height !== tall) element.height = tall;
-        if (!width || !height) return;
-        const context = element.getContext("2d")!,
-            unit = unitOf();
-        context.setTransform(ratio, 0, 0, ratio, 0, 0);
-        context.clearRect(0, 0, width, height);
-        context.globalAlpha = 1;
-        context.lineWidth = 1;
-        context.textAlign = "left";
-        context.textBaseline = "middle";
-        const style = getComputedStyle(document.documentElement);
-        const family = style.getPropertyValue("--font"),
-            mono = style.getPropertyValue("--mono");
-        const font = `${12 * unit}px ${family}`;
-        context.font = font;
-        now.draw({
-            context,
-            width,
-            height,
-            unit,
-            theme: colours,
-            font,
-            small: `${10.5 * unit}px ${family}`,
-            mono: `${11 * unit}px ${mono}`,
-        });
+        const element = canvas.current,
+            brush = element && brushOn(element, latest.current.theme);
+        if (!brush) return;
+        latest.current.props.draw(brush);
         element.dataset["drawn"] = String(Number(element.dataset["drawn"] ?? 0) + 1);
     };
     const schedule = () => {

@@ -28,33 +28,32 @@ export function DiffView() {
             (!wanted || [r.finding, r.place, r.variable, r.kernel].some((t) => t?.toLowerCase().includes(wanted))),
     );
     const many = (change: DiffRow["change"]) => all.filter((r) => r.change === change).length;
+    const tools = (
+        <>
+            <Choice
+                label="Which findings"
+                value={which}
+                onChoose={setWhich}
+                options={[
+                    ["all", "differences"],
+                    ["new", `new ${many("new")}`],
+                    ["gone", `gone ${many("gone")}`],
+                    ["changed", `changed ${many("changed")}`],
+                    ["same", `same ${many("same")}`],
+                ]}
+            />
+            <input
+                type="search"
+                placeholder="Find"
+                aria-label="Find a difference"
+                value={text}
+                onInput={(event) => setText(event.currentTarget.value)}
+            />
+        </>
+    );
     return (
         <>
-            <Head
-                tools={
-                    <>
-                        <Choice
-                            label="Which findings"
-                            value={which}
-                            onChoose={setWhich}
-                            options={[
-                                ["all", "differences"],
-                                ["new", `new ${many("new")}`],
-                                ["gone", `gone ${many("gone")}`],
-                                ["changed", `changed ${many("changed")}`],
-                                ["same", `same ${many("same")}`],
-                            ]}
-                        />
-                        <input
-                            type="search"
-                            placeholder="Find"
-                            aria-label="Find a difference"
-                            value={text}
-                            onInput={(event) => setText(event.currentTarget.value)}
-                        />
-                    </>
-                }
-            >
+            <Head tools={tools}>
                 <b>Compared with</b>{" "}
                 <code title={model.run.otherRun}>{model.run.otherRun.split("/").filter(Boolean).pop()}</code>
             </Head>
@@ -66,81 +65,70 @@ export function DiffView() {
                         title={which === "all" && !wanted ? "Both runs have the same findings." : "No such findings."}
                     />
                 )}
-                {rows.length > 0 && (
-                    <table>
-                        <thead>
-                            <tr>
-                                <th class="text" />
-                                <th class="text">finding</th>
-                                <th class="text">where</th>
-                                <th class="text">before</th>
-                                <th class="text">now</th>
-                            </tr>
-                        </thead>
-                        <tbody>
-                            {rows.map((r) => (
-                                <tr>
-                                    <td class="text">
-                                        <span class={`tone ${TONES[r.change]}`}>{r.change}</span>
-                                    </td>
-                                    <td class="text">
-                                        <b>{r.finding}</b>
-                                    </td>
-                                    <td class="text">
-                                        {r.source !== null && r.line !== null ? (
-                                            <button
-                                                class="link"
-                                                onClick={() =>
-                                                    model.set({ view: "source", source: r.source, line: r.line })
-                                                }
-                                            >
-                                                {r.place}
-                                            </button>
-                                        ) : (
-                                            (r.place ?? "?")
-                                        )}
-                                        {r.variable && (
-                                            <>
-                                                {" "}
-                                                <code>{r.variable}</code>
-                                            </>
-                                        )}
-                                        <br />
-                                        <span class="soft">{shortName(r.kernel)}</span>
-                                    </td>
-                                    <td class="text">
-                                        <Told evidence={r.before} amount={r.amountBefore} />
-                                    </td>
-                                    <td class="text">
-                                        <Told evidence={r.after} amount={r.amountAfter} />
-                                    </td>
-                                </tr>
-                            ))}
-                        </tbody>
-                    </table>
-                )}
-                {!!answer.data?.kernels.length && (
-                    <>
-                        <h3>Kernels</h3>
-                        <table class="kernels">
-                            <thead>
-                                <tr>
-                                    <th class="text">kernel</th>
-                                    {SHOWN.map((field) => (
-                                        <th colSpan={2}>{plain(field)}</th>
-                                    ))}
-                                    <th>change</th>
-                                </tr>
-                            </thead>
-                            <tbody>
-                                {answer.data.kernels.map((kernel) => (
-                                    <KernelRows key={kernel.kernel} kernel={kernel} />
-                                ))}
-                            </tbody>
-                        </table>
-                    </>
-                )}
+                {rows.length > 0 && <FindingTable rows={rows} />}
+                {!!answer.data?.kernels.length && <KernelTable kernels={answer.data.kernels} />}
             </div>
+        </>
+    );
+}
+
+function FindingTable({ rows }: { rows: DiffRow[] }) {
+    return (
+        <table>
+            <thead>
+                <tr>
+                    <th class="text" />
+                    <th class="text">finding</th>
+                    <th class="text">where</th>
+                    <th class="text">before</th>
+                    <th class="text">now</th>
+                </tr>
+            </thead>
+            <tbody>
+                {rows.map((r) => (
+                    <tr>
+                        <td class="text">
+                            <span class={`tone ${TONES[r.change]}`}>{r.change}</span>
+                        </td>
+                        <td class="text">
+                            <b>{r.finding}</b>
+                        </td>
+                        <td class="text">
+                            <Place row={r} />
+                            <br />
+                            <span class="soft">{shortName(r.kernel)}</span>
+                        </td>
+                        <td class="text">
+                            <Told evidence={r.before} amount={r.amountBefore} />
+                        </td>
+                        <td class="text">
+                            <Told evidence={r.after} amount={r.amountAfter} />
+                        </td>
+                    </tr>
+                ))}
+            </tbody>
+        </table>
+    );
+}
+
+// The line, which leads to its source if this run has it, and the variable.
+function Place({ row: { source, line, place, variable } }: { row: DiffRow }) {
+    const model = useModel();
+    return (
+        <>
+            {source !== null && line !== null ? (
+                <button class="link" onClick={() => model.set({ view: "source", source, line })}>
+                    {place}
+                </button>
+            ) : (
+                (place ?? "?")
+            )}
+            {variable && (
+                <>
+                    {" "}
+                    <code>{variable}</code>
+                </>
+            )}
         </>
     );
 }
@@ -162,6 +150,30 @@ const changeText = (old: number | null, now: number | null) => {
     const change = now / old - 1;
     return change ? `${change > 0 ? "+" : "−"}${Math.abs(100 * change).toFixed(1)}%` : "none";
 };
+
+function KernelTable({ kernels }: { kernels: Diff["kernels"] }) {
+    return (
+        <>
+            <h3>Kernels</h3>
+            <table class="kernels">
+                <thead>
+                    <tr>
+                        <th class="text">kernel</th>
+                        {SHOWN.map((field) => (
+                            <th colSpan={2}>{plain(field)}</th>
+                        ))}
+                        <th>change</th>
+                    </tr>
+                </thead>
+                <tbody>
+                    {kernels.map((kernel) => (
+                        <KernelRows key={kernel.kernel} kernel={kernel} />
+                    ))}
+                </tbody>
+            </table>
+        </>
+    );
+}
 
 // A kernel's main totals, before and now, in a row; all that differ below it, when it is opened.
 function KernelRows({ kernel: { kernel, before, after } }: { kernel: Diff["kernels"][number] }) {

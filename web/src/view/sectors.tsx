@@ -72,162 +72,186 @@ export function SectorsView() {
     );
 }
 
+// A request's bytes: the lines that it touches, from top to bottom, the sectors that it transfers, and
+// which lanes want a byte.
+interface Touched {
+    lines: { line: number; y: number; skipped: number }[]; // skipped: lines between it and the one before
+    height: number; // in units, as `y`
+    sectors: Set<number>;
+    byteLanes: Map<number, number[]>;
+}
+
+function touchedBy({ addresses, mask }: One, width: number): Touched {
+    let y = TOP,
+        before = -1;
+    const lines = unitsOf(addresses, mask, width, LINE_BYTES).map(({ unit: line }) => {
+        const skipped = before >= 0 ? line - before - 1 : 0;
+        if (skipped) y += GAP;
+        before = line;
+        const row = { line, y, skipped };
+        y += ROW;
+        return row;
+    });
+    return {
+        lines,
+        height: y + 8,
+        sectors: new Set(unitsOf(addresses, mask, width, SECTOR_BYTES).map((s) => s.unit)),
+        byteLanes: new Map(unitsOf(addresses, mask, width, 1).map((b) => [b.unit, b.lanes])),
+    };
+}
+
+const columnsOf = (total: number, unit: number) => ({
+    left: LABEL * unit,
+    byte: Math.max(2, Math.min(9 * unit, (total - (LABEL + 10) * unit) / LINE_BYTES)),
+});
+
+// Each line with its address and its four sectors, those that are transferred in red.
+function drawLines(brush: Brush, { lines, sectors }: Touched, nameOf: (line: number) => string): void {
+    const { context, width, unit: u, theme, small } = brush,
+        { left, byte } = columnsOf(width, u),
+        tall = (ROW - 3) * u;
+    context.font = small;
+    context.fillStyle = theme.text;
+    context.textAlign = "center";
+    for (let sector = 0; sector < 4; sector++)
+        context.fillText(`+${sector * SECTOR_BYTES}`, left + (sector + 0.5) * SECTOR_BYTES * byte, (TOP / 2) * u);
+    for (const { line, y, skipped } of lines) {
+        const top = y * u;
+        context.textAlign = "right";
+        context.fillStyle = theme.text;
+        if (skipped) {
+            context.globalAlpha = 0.7;
+            context.fillText(
+                `${count(skipped)} line${skipped === 1 ? "" : "s"} between`,
+                left - 8 * u,
+                top - (GAP / 2) * u - u,
+            );
+            context.globalAlpha = 1;
+        }
+        context.fillText(fitText(context, nameOf(line), (LABEL - 16) * u), left - 8 * u, top + tall / 2);
+        for (let sector = 0; sector < 4; sector++) {
+            const x = left + sector * SECTOR_BYTES * byte,
+                moved = sectors.has((line * LINE_BYTES) / SECTOR_BYTES + sector);
+            context.fillStyle = moved ? theme.alarm : theme.background;
+            context.globalAlpha = moved ? 0.3 : 1;
+            context.fillRect(x + u / 2, top, SECTOR_BYTES * byte - u, tall);
+            context.globalAlpha = 1;
+        }
+    }
+}
+
+interface LaneMarks {
+    colour: string;
+    letters: Map<number, string>; // of pinned lanes
+    outlined: (number | null)[]; // the selected lane and the one pointed at
+}
+
+// The bytes that each lane wants, with its number where there is room; some lie in two lines.
+function drawLanes(brush: Brush, { addresses, mask }: One, width: number, lines: Touched["lines"], marks: LaneMarks) {
+    const { context, width: total, unit: u, theme } = brush,
+        { left, byte } = columnsOf(total, u),
+        tall = (ROW - 3) * u,
+        topOf = new Map(lines.map((row) => [row.line, row.y * u]));
+    context.textAlign = "center";
+    for (const lane of lanesOf(mask)) {
+        const first = addresses[lane],
+            letter = marks.letters.get(lane);
+        for (let at = first; at < first + width;) {
+            const line = Math.floor(at / LINE_BYTES),
+                end = Math.min(first + width, (line + 1) * LINE_BYTES);
+            const x = left + (at - line * LINE_BYTES) * byte,
+                top = topOf.get(line)!,
+                w = (end - at) * byte,
+                middle = top + tall / 2;
+            context.fillStyle = marks.colour;
+            context.fillRect(x + u / 2, top, Math.max(1, w - u), tall);
+            if (letter)
+                drawLetter(context, theme, letter, x + w / 2, middle, Math.max(11 * u, Math.min(w, 16 * u)), tall);
+            else if (w >= 13 * u) {
+                context.fillStyle = inkOn(marks.colour);
+                context.fillText(String(lane), x + w / 2, middle + 0.5);
+            }
+            if (marks.outlined.includes(lane)) {
+                context.strokeStyle = theme.emphasis;
+                context.lineWidth = 2 * u;
+                context.strokeRect(x, top - u, w, tall + 2 * u);
+            }
+            at = end;
+        }
+    }
+}
+
 function Lines({ one, width }: { one: One; width: number }) {
     const model = useModel(),
         { launch, state } = model,
         unit = unitOf();
-    // Lines from top to bottom, with a gap where some between are not touched.
-    const rows = useMemo(() => {
-        let y = TOP,
-            before = -1;
-        const list = unitsOf(one.addresses, one.mask, width, LINE_BYTES).map(({ unit: line }) => {
-            const skipped = before >= 0 ? line - before - 1 : 0;
-            if (skipped) y += GAP;
-            before = line;
-            const row = { line, y, skipped };
-            y += ROW;
-            return row;
-        });
-        return { list, height: y + 8 };
-    }, [one, width]);
-    const sectors = useMemo(
-        () => new Set(unitsOf(one.addresses, one.mask, width, SECTOR_BYTES).map((s) => s.unit)),
-        [one, width],
-    );
-    const byteLanes = useMemo(
-        () => new Map(unitsOf(one.addresses, one.mask, width, 1).map((b) => [b.unit, b.lanes])),
-        [one, width],
-    );
+    const touched = useMemo(() => touchedBy(one, width), [one, width]),
+        { lines, sectors, byteLanes } = touched;
     const wide = useRef(1);
-    const geometry = (total: number, u: number) => ({
-        left: LABEL * u,
-        byte: Math.max(2, Math.min(9 * u, (total - (LABEL + 10) * u) / LINE_BYTES)),
-    });
-    const draw = ({ context, width: total, unit: u, theme, small }: Brush) => {
-        wide.current = total;
-        const { left, byte } = geometry(total, u),
-            tall = (ROW - 3) * u,
-            colour = kindColour(theme, kindOf(model, one.site));
+    const nameOf = (line: number) => addressText(launch, one.space, line * LINE_BYTES);
+    const draw = (brush: Brush) => {
+        wide.current = brush.width;
         const hover = model.hover.get(),
             pointed = hover?.record?.index === one.index ? hover.lane : null,
             chosen = state.record === one.index ? state.lane : null;
-        context.font = small;
-        context.fillStyle = theme.text;
-        context.textAlign = "center";
-        for (let sector = 0; sector < 4; sector++)
-            context.fillText(`+${sector * SECTOR_BYTES}`, left + (sector + 0.5) * SECTOR_BYTES * byte, (TOP / 2) * u);
-        for (const { line, y, skipped } of rows.list) {
-            const top = y * u;
-            context.textAlign = "right";
-            context.fillStyle = theme.text;
-            if (skipped) {
-                context.globalAlpha = 0.7;
-                context.fillText(
-                    `${count(skipped)} line${skipped === 1 ? "" : "s"} between`,
-                    left - 8 * u,
-                    top - (GAP / 2) * u - u,
-                );
-                context.globalAlpha = 1;
-            }
-            context.fillText(
-                fitText(context, addressText(launch, one.space, line * LINE_BYTES), (LABEL - 16) * u),
-                left - 8 * u,
-                top + tall / 2,
-            );
-            for (let sector = 0; sector < 4; sector++) {
-                const x = left + sector * SECTOR_BYTES * byte,
-                    moved = sectors.has((line * LINE_BYTES) / SECTOR_BYTES + sector);
-                context.fillStyle = moved ? theme.alarm : theme.background;
-                context.globalAlpha = moved ? 0.3 : 1;
-                context.fillRect(x + u / 2, top, SECTOR_BYTES * byte - u, tall);
-                context.globalAlpha = 1;
-            }
-        }
-        const letters = lettersOn(model, one),
-            topOf = new Map(rows.list.map((row) => [row.line, row.y * u]));
-        context.textAlign = "center";
-        for (const lane of lanesOf(one.mask)) {
-            const first = one.addresses[lane];
-            for (let at = first; at < first + width;) {
-                const line = Math.floor(at / LINE_BYTES),
-                    end = Math.min(first + width, (line + 1) * LINE_BYTES);
-                const x = left + (at - line * LINE_BYTES) * byte,
-                    top = topOf.get(line)!,
-                    w = (end - at) * byte;
-                context.fillStyle = colour;
-                context.fillRect(x + u / 2, top, Math.max(1, w - u), tall);
-                const letter = letters.get(lane);
-                if (letter)
-                    drawLetter(
-                        context,
-                        theme,
-                        letter,
-                        x + w / 2,
-                        top + tall / 2,
-                        Math.max(11 * u, Math.min(w, 16 * u)),
-                        tall,
-                    );
-                else if (w >= 13 * u) {
-                    context.fillStyle = inkOn(colour);
-                    context.fillText(String(lane), x + w / 2, top + tall / 2 + 0.5);
-                }
-                if (lane === pointed || lane === chosen) {
-                    context.strokeStyle = theme.emphasis;
-                    context.lineWidth = 2 * u;
-                    context.strokeRect(x, top - u, w, tall + 2 * u);
-                }
-                at = end;
-            }
-        }
+        drawLines(brush, touched, nameOf);
+        drawLanes(brush, one, width, lines, {
+            colour: kindColour(brush.theme, kindOf(model, one.site)),
+            letters: lettersOn(model, one),
+            outlined: [pointed, chosen],
+        });
     };
-    const lanesAt = (x: number, y: number): { lanes: number[]; byte: number } | null => {
-        const { left, byte } = geometry(wide.current, unit),
-            row = rows.list.find((r) => y >= r.y * unit && y < (r.y + ROW) * unit);
+    const under = (x: number, y: number): { lanes: number[]; byte: number } | null => {
+        const { left, byte } = columnsOf(wide.current, unit),
+            row = lines.find((r) => y >= r.y * unit && y < (r.y + ROW) * unit);
         if (!row || x < left || x >= left + LINE_BYTES * byte) return null;
         const at = row.line * LINE_BYTES + Math.floor((x - left) / byte);
         return { lanes: byteLanes.get(at) ?? [], byte: at };
+    };
+    const textOf = (byte: number, lanes: number[]) => {
+        if (lanes.length)
+            return laneText(model, one, lanes[0]) + (lanes.length > 1 ? `, and ${lanes.length - 1} more lanes` : "");
+        const moved = sectors.has(Math.floor(byte / SECTOR_BYTES));
+        return (
+            `${addressText(launch, one.space, byte)} (${hex(byte)}): ` +
+            `${moved ? "transferred, but not used by this request" : "not transferred"}`
+        );
     };
     const leave = () => {
         if (model.hover.get()?.from === "sectors") model.hover.set(null);
     };
     useEffect(() => leave, [one]);
+    const move = (x: number, y: number) => {
+        const at = under(x, y);
+        if (!at) return leave();
+        const lane = at.lanes[0] ?? null;
+        model.hover.set({
+            from: "sectors",
+            record: lane === null ? null : one,
+            lane,
+            bytes: { space: one.space, first: at.byte, last: at.byte },
+            touches: null,
+            touchCount: 0,
+            text: textOf(at.byte, at.lanes),
+        });
+    };
+    const select = (x: number, y: number) => {
+        const lane = under(x, y)?.lanes[0];
+        if (lane === undefined) return;
+        const same = state.record === one.index && state.lane === lane;
+        model.set({ record: one.index, lane: same ? null : lane });
+    };
     return (
         <Canvas
             draw={draw}
             redraw={(paint) => model.hover.watch(paint)}
-            height={rows.height * unit}
+            height={touched.height * unit}
             cursor="pointer"
             class="sectors"
-            label={`${sectors.size} sectors in ${rows.list.length} lines transferred for ${byteLanes.size} bytes`}
-            onMove={(x, y) => {
-                const under = lanesAt(x, y);
-                if (!under) return leave();
-                const lane = under.lanes[0] ?? null,
-                    moved = sectors.has(Math.floor(under.byte / SECTOR_BYTES));
-                model.hover.set({
-                    from: "sectors",
-                    record: lane === null ? null : one,
-                    lane,
-                    bytes: { space: one.space, first: under.byte, last: under.byte },
-                    touches: null,
-                    touchCount: 0,
-                    text:
-                        lane === null
-                            ? `${addressText(launch, one.space, under.byte)} (${hex(under.byte)}): ` +
-                              `${moved ? "transferred, but not used by this request" : "not transferred"}`
-                            : `${laneText(model, one, lane)}` +
-                              `${under.lanes.length > 1 ? `, and ${under.lanes.length - 1} more lanes` : ""}`,
-                });
-            }}
+            label={`${sectors.size} sectors in ${lines.length} lines transferred for ${byteLanes.size} bytes`}
+            onMove={move}
             onLeave={leave}
-            onClick={(x, y) => {
-                const lane = lanesAt(x, y)?.lanes[0];
-                if (lane !== undefined)
-                    model.set({
-                        record: one.index,
-                        lane: state.record === one.index && state.lane === lane ? null : lane,
-                    });
-            }}
+            onClick={select}
         />
     );
 }
