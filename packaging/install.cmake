@@ -12,7 +12,7 @@ include(GNUInstallDirs)
 set(private lib/ctascope)
 
 # Folders that are there before the first file is installed stay when ctascope is uninstalled; those that an
-# earlier installation of ctascope made go.
+# earlier installation of ctascope made go. Files of an earlier one that this one does not have go at once.
 install(CODE [[
   if(NOT CMAKE_INSTALL_COMPONENT)
     set(cts_root "$ENV{DESTDIR}${CMAKE_INSTALL_PREFIX}")
@@ -23,6 +23,7 @@ install(CODE [[
       file(STRINGS "${cts_root}/${cts_manifest}" cts_made REGEX "/$")
       list(TRANSFORM cts_made REPLACE "/$" "")
       list(REMOVE_ITEM cts_there ${cts_made})
+      file(STRINGS "${cts_root}/${cts_manifest}" cts_earlier REGEX "[^/]$")
     endif()
   endif()
 ]])
@@ -128,9 +129,11 @@ install(CODE [[
   if(NOT CMAKE_INSTALL_COMPONENT)
     set(list "${cts_manifest}\n")
     set(folders lib/ctascope)
+    list(REMOVE_ITEM cts_earlier "${cts_manifest}")
     foreach(file IN LISTS CMAKE_INSTALL_MANIFEST_FILES)
       file(RELATIVE_PATH file "${CMAKE_INSTALL_PREFIX}" "${file}")
       string(APPEND list "${file}\n")
+      list(REMOVE_ITEM cts_earlier "${file}")
       get_filename_component(folder "${file}" DIRECTORY)
       list(APPEND folders "${folder}")
     endforeach()
@@ -144,5 +147,13 @@ install(CODE [[
       endwhile()
     endforeach()
     file(WRITE "${cts_root}/${cts_manifest}" "${list}")
+    foreach(file IN LISTS cts_earlier)
+      file(REMOVE "${cts_root}/${file}")
+      get_filename_component(folder "${file}" DIRECTORY)
+      file(GLOB others "${cts_root}/${folder}/*")
+      if(NOT others AND folder IN_LIST cts_made)
+        file(REMOVE_RECURSE "${cts_root}/${folder}")
+      endif()
+    endforeach()
   endif()
 ]])

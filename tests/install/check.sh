@@ -9,11 +9,19 @@ fail() {
     exit 1
 }
 
-# Twice, as one who builds a newer version does; a folder is there before, as in /usr/local.
+# Twice, as one who builds a newer version does; a folder is there before, as in /usr/local. The earlier
+# version has a file that the newer one lacks, in a folder of its own, next to one of the user's.
 mkdir -p "$where/stage/opt/first/share/man"
 for time in first second; do
     DESTDIR=$where/stage cmake --install "$build" --prefix /opt/first --strip >"$where/install.log"
+    [ $time = first ] || continue
+    lib=$where/stage/opt/first/lib/ctascope
+    mkdir "$lib/old"
+    touch "$lib/old/part" "$lib/old.so" "$lib/mine"
+    printf '%s\n' lib/ctascope/old/part lib/ctascope/old.so lib/ctascope/old/ >>"$lib/manifest.txt"
 done
+[ ! -e "$lib/old" ] && [ ! -e "$lib/old.so" ] || fail "files of an earlier version stay: $(ls -d "$lib"/old*)"
+[ -e "$lib/mine" ] && rm "$lib/mine" || fail "installing removed a file that is not ctascope's"
 mkdir "$where/a place"
 mv "$where/stage/opt/first" "$where/a place/moved"
 prefix="$where/a place/moved"
