@@ -1,13 +1,32 @@
 /* Which callbacks there are and where they go. A callback that comes while another one of the same
  * thread runs is caused by our own calls and is left alone. */
+#include "callbacks.h"
+
 #include <stdatomic.h>
 
-#include "memory.h"
+#include "contexts.h"
+#include "graphs.h"
+#include "grids.h"
+#include "launching.h"
+#include "library.h"
+#include "modules.h"
 #include "record/abi.h"
+#include "rings.h"
+#include "rows.h"
+#include "settings.h"
+#include "stack.h"
+#include "stream-table.h"
 
 #include <generated_cuda_meta.h> /* needs what sanitizer.h defines */
 
-__thread struct cts_api_call cts_api_call;
+/* What the calling thread is doing, as its API callbacks told. */
+static __thread struct {
+    struct cts_allocating_call allocating;
+    struct cts_stream_creation creation;
+    bool creates_stream;
+    struct cts_sync_call sync;
+    struct cts_launch_call launch;
+} current;
 static __thread bool inside;
 static _Atomic bool stopped;
 
@@ -131,10 +150,10 @@ static void begin_call(const struct call *call, const Sanitizer_CallbackData *da
     switch (call->kind) {
     case CALL_ALLOCATES:
     case CALL_ALLOCATES_PINNED:
-        if (cts_api_call.allocating) break; /* the runtime's name stays */
-        cts_api_call.allocating = data->functionName;
+        if (current.allocating.name) break; /* the runtime's name stays */
+        current.allocating.name = data->functionName;
         /* both of cudaHostAlloc and cuMemHostAlloc: pointer, size, flags; 2 maps in both */
-        cts_api_call.is_mapped =
+        current.allocating.is_mapped =
             call->kind == CALL_ALLOCATES_PINNED &&
             ((const cuMemHostAlloc_params *)parameters)->Flags & CU_MEMHOSTALLOC_DEVICEMAP;
         break;
@@ -142,27 +161,27 @@ static void begin_call(const struct call *call, const Sanitizer_CallbackData *da
     case CALL_CREATES_STREAM_WITH_PRIORITY: {
         const bool has_priority = call->kind == CALL_CREATES_STREAM_WITH_PRIORITY;
         const cuStreamCreateWithPriority_params *const create = parameters;
-        cts_api_call.creates_stream = true;
-        cts_api_call.non_blocking = (create->flags & CU_STREAM_NON_BLOCKING) != 0;
-        cts_api_call.priority = has_priority ? create->priority : 0;
+        current.creates_stream = true;
+        current.creation.non_blocking = (create->flags & CU_STREAM_NON_BLOCKING) != 0;
+        current.creation.priority = has_priority ? create->priority : 0;
         break;
     }
     case CALL_PROFILER_START:
         break;
     case CALL_PROFILER_STOP:
-        if (!cts_memory.environment.profile_from_start) cts_launches_switch(false);
+        if (!cts_memory_settings.environment.profile_from_start) cts_launches_switch(false);
         break;
     case CALL_LAUNCH:
     case CALL_LAUNCH_COOPERATIVE:
     case CALL_LAUNCH_EXTENDED:
-        cts_api_call.launch = shape_of(call->kind, parameters);
-        cts_api_call.room = cts_stack_look(launched_by(call->kind, parameters));
+        current.launch.shape = shape_of(call->kind, parameters);
+        current.launch.room = cts_stack_look(launched_by(call->kind, parameters));
         break;
     case CALL_LAUNCH_GRAPH:
-        cts_api_call.room = cts_stack_look(launched_by(call->kind, parameters));
+        current.launch.room = cts_stack_look(launched_by(call->kind, parameters));
         break;
     default:
-        cts_memory_sync_begin();
+        current.sync = cts_memory_sync_begin();
     }
 }
 
@@ -172,33 +191,34 @@ static void end_call(const struct call *call, bool by_driver, const Sanitizer_Ca
         data->functionReturnValue ? *(const int32_t *)data->functionReturnValue : 0;
     /* the stream or event is the first parameter */
     const CUstream *const stream = data->functionParams;
-    const uint64_t event = stream ? (uint64_t)(uintptr_t)*stream : 0;
+    struct cts_sync_end end = {.context = data->context, .result = result};
     switch (call->kind) {
     case CALL_ALLOCATES:
     case CALL_ALLOCATES_PINNED:
-        if (cts_api_call.allocating == data->functionName || !by_driver) {
-            cts_api_call.allocating = NULL;
+        if (current.allocating.name == data->functionName || !by_driver) {
+            current.allocating.name = NULL;
             __cts_allocation_hint(NULL); /* of another allocation nothing was said */
         }
         break;
     case CALL_CREATES_STREAM:
     case CALL_CREATES_STREAM_WITH_PRIORITY:
-        cts_api_call.creates_stream = false;
+        current.creates_stream = false;
         break;
     case CALL_DEVICE_SYNC:
-        cts_memory_sync_end("device sync", data->context, NULL, 0, result);
+        end.kind = "device sync";
+        cts_memory_sync_end(&current.sync, &end);
         break;
     case CALL_STREAM_SYNC:
-        cts_memory_sync_end("stream sync", data->context, stream, 0, result);
-        break;
     case CALL_STREAM_QUERY:
-        cts_memory_sync_end("stream query", data->context, stream, 0, result);
+        end.kind = call->kind == CALL_STREAM_SYNC ? "stream sync" : "stream query";
+        end.stream = stream;
+        cts_memory_sync_end(&current.sync, &end);
         break;
     case CALL_EVENT_SYNC:
-        cts_memory_sync_end("event sync", data->context, NULL, event, result);
-        break;
     case CALL_EVENT_QUERY:
-        cts_memory_sync_end("event query", data->context, NULL, event, result);
+        end.kind = call->kind == CALL_EVENT_SYNC ? "event sync" : "event query";
+        end.event = stream ? (uint64_t)(uintptr_t)*stream : 0;
+        cts_memory_sync_end(&current.sync, &end);
         break;
     case CALL_PROFILER_START:
         cts_launches_switch(true);
@@ -209,8 +229,7 @@ static void end_call(const struct call *call, bool by_driver, const Sanitizer_Ca
     case CALL_LAUNCH_COOPERATIVE:
     case CALL_LAUNCH_EXTENDED:
     case CALL_LAUNCH_GRAPH:
-        cts_api_call.launch = (struct cts_launch_extras){0};
-        cts_api_call.room = (struct cts_stack_room){0};
+        current.launch = (struct cts_launch_call){0};
         break;
     }
 }
@@ -239,11 +258,15 @@ static void on_resource(Sanitizer_CallbackId id, const void *data)
         cts_context_begun();
         break;
     case SANITIZER_CBID_RESOURCE_CONTEXT_DESTROY_STARTING:
-        cts_context_destroyed(context->context);
+        cts_memory_ring_forget(context->context);
+        cts_grids_forget(context->context);
+        cts_context_forget(context->context);
         break;
     case SANITIZER_CBID_RESOURCE_STREAM_CREATED:
         cts_context_seen(stream->context);
-        cts_memory_stream_created(data);
+        /* the driver creates streams of its own, too; those have no row until something runs in
+         * them */
+        if (current.creates_stream) cts_memory_stream_created(data, &current.creation);
         break;
     case SANITIZER_CBID_RESOURCE_STREAM_DESTROY_STARTING:
         cts_memory_stream_destroyed(data);
@@ -257,10 +280,10 @@ static void on_resource(Sanitizer_CallbackId id, const void *data)
         break;
     case SANITIZER_CBID_RESOURCE_DEVICE_MEMORY_ALLOC:
     case SANITIZER_CBID_RESOURCE_MEMORY_ALLOC_ASYNC:
-        cts_memory_allocated(memory, false);
+        cts_memory_allocated(memory, false, &current.allocating);
         break;
     case SANITIZER_CBID_RESOURCE_HOST_MEMORY_ALLOC:
-        cts_memory_allocated(memory, true);
+        cts_memory_allocated(memory, true, &current.allocating);
         break;
     case SANITIZER_CBID_RESOURCE_DEVICE_MEMORY_FREE:
     case SANITIZER_CBID_RESOURCE_HOST_MEMORY_FREE:
@@ -275,11 +298,11 @@ static void on_resource(Sanitizer_CallbackId id, const void *data)
 static void on_node(const Sanitizer_GraphNodeLaunchData *node)
 {
     if (node->isGraphUpload) return;
-    struct cts_launch_extras shape;
+    struct cts_launch_call call = {.room = current.launch.room, .is_node = true};
     switch (node->nodeType) {
     case CU_GRAPH_NODE_TYPE_KERNEL:
-        shape = cts_graph_shape(node->node, &node->launchData);
-        cts_launch_begin(&node->launchData, &shape, true);
+        call.shape = cts_graph_shape(node->node, &node->launchData);
+        cts_launch_begin(&node->launchData, &call);
         break;
     case CU_GRAPH_NODE_TYPE_MEMCPY:
         cts_memory_copied(&node->memcpyData);
@@ -288,7 +311,7 @@ static void on_node(const Sanitizer_GraphNodeLaunchData *node)
         cts_memory_set(&node->memsetData);
         break;
     case CU_GRAPH_NODE_TYPE_MEM_ALLOC:
-        cts_memory_allocated(&node->memAllocData, false);
+        cts_memory_allocated(&node->memAllocData, false, &current.allocating);
         break;
     case CU_GRAPH_NODE_TYPE_MEM_FREE:
         cts_memory_freed(node->memFreeAddress);
@@ -309,7 +332,7 @@ static void dispatch(Sanitizer_CallbackDomain domain, Sanitizer_CallbackId id, c
         on_resource(id, data);
         break;
     case SANITIZER_CB_DOMAIN_LAUNCH:
-        if (id == SANITIZER_CBID_LAUNCH_BEGIN) cts_launch_begin(data, &cts_api_call.launch, false);
+        if (id == SANITIZER_CBID_LAUNCH_BEGIN) cts_launch_begin(data, &current.launch);
         break;
     case SANITIZER_CB_DOMAIN_MEMCPY:
         if (id == SANITIZER_CBID_MEMCPY_STARTING) cts_memory_copied(data);

@@ -4,6 +4,8 @@
  * line n + 1. So what is known of a source line is known of an instruction.
  *
  * Images are kept until then, as long as all of them are not too large; time is limited, too. */
+#include "disassembly.h"
+
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
@@ -17,8 +19,9 @@
 #include <unistd.h>
 
 #include "common/array.h"
+#include "common/clock.h"
 #include "common/text-stream.h"
-#include "modules.h"
+#include "memory-run.h"
 
 enum {
     IMAGES_MAX_BYTES = 256 << 20,
@@ -128,7 +131,7 @@ static char *read_output(int from, uint64_t until_ns)
     size_t length = 0;
     ssize_t got = 1;
     while (text && got > 0 && length < TEXT_MAX_BYTES) {
-        const uint64_t now_ns = cts_memory_now_ns();
+        const uint64_t now_ns = cts_clock_ns();
         struct pollfd waiting = {.fd = from, .events = POLLIN};
         if (now_ns >= until_ns || poll(&waiting, 1, (int)((until_ns - now_ns) / 1000000) + 1) <= 0)
             got = -1;
@@ -205,11 +208,11 @@ static uint32_t add_source(const struct wanted_site *site, const char *text)
     char path[600];
     snprintf(path, sizeof path, "%.590s.sass", site->kernel);
     const struct cts_source row = {
-        .source = cts_catalogue_reserve(cts_memory.catalogue, CTS_ID_SOURCE, 1),
+        .source = cts_catalogue_reserve(cts_memory_run.catalogue, CTS_ID_SOURCE, 1),
         .module = site->module->id,
         .path = path,
         .text = text};
-    cts_catalogue_add_source(cts_memory.catalogue, &row);
+    cts_catalogue_add_source(cts_memory_run.catalogue, &row);
     return row.source;
 }
 
@@ -228,7 +231,7 @@ static size_t finish_function(size_t first, uint64_t until_ns, bool run)
         if (source == CTS_NONE) continue;
         row->source = source;
         row->line = (uint32_t)(sites.items[at].offset_bytes / CTS_SASS_BYTES) + 1;
-        cts_catalogue_add_site(cts_memory.catalogue, row);
+        cts_catalogue_add_site(cts_memory_run.catalogue, row);
     }
     free(output);
     free(text);
@@ -237,11 +240,10 @@ static size_t finish_function(size_t first, uint64_t until_ns, bool run)
 
 void cts_disassembly_finish(void)
 {
-    const uint64_t until_ns = cts_memory_now_ns() + (uint64_t)TIME_MAX_MS * 1000000;
+    const uint64_t until_ns = cts_clock_ns() + (uint64_t)TIME_MAX_MS * 1000000;
     if (sites.count > 1) qsort(sites.items, sites.count, sizeof *sites.items, by_function);
     size_t functions = 0;
     for (size_t at = 0; at < sites.count; functions++)
-        at = finish_function(at, until_ns,
-                             functions < FUNCTIONS_MAX && cts_memory_now_ns() < until_ns);
+        at = finish_function(at, until_ns, functions < FUNCTIONS_MAX && cts_clock_ns() < until_ns);
     sites.count = 0;
 }

@@ -2,12 +2,14 @@
  * destroyed the graph by then: they are read when the graph is instantiated. Where the driver then
  * launches nodes of its own, they are known by their function, grid and block: the shape is that of
  * the last graph with such a launch. */
+#include "graphs.h"
+
 #include <pthread.h>
 #include <stdlib.h>
 
 #include "common/hash.h"
 #include "common/map.h"
-#include "memory.h"
+#include "library.h"
 
 enum { NODES_MAX = 1 << 20, DEPTH_MAX = 16, COOPERATIVE_BIT = 32 };
 

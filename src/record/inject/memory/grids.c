@@ -7,12 +7,16 @@
  * graph's node has the same id in every replay, and replays follow one another; so an entry that a
  * launch in another stream may still need is waited for, and that happens only to ids
  * CTS_CUDA_GRIDS apart. */
+#include "grids.h"
+
 #include <pthread.h>
 #include <stdlib.h>
 
 #include "common/array.h"
-#include "memory.h"
+#include "library.h"
 #include "record/cuda/module.h"
+#include "memory-run.h"
+#include "stream-table.h"
 
 enum { STREAMS_MAX = 256 };
 

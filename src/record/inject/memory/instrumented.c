@@ -12,10 +12,16 @@
 
 #include "common/array.h"
 #include "common/search.h"
+#include "contexts.h"
 #include "control.h"
+#include "grids.h"
+#include "library.h"
 #include "record/abi.h"
 #include "record/cuda/module.h"
 #include "record/inject/cubin/cubin.h"
+#include "rings.h"
+#include "memory-run.h"
+#include "settings.h"
 #include "trace/access.h"
 
 enum { SITES_MAX = 1 << CTS_RING_PC_BITS };
@@ -44,14 +50,14 @@ static bool tell_module(const Sanitizer_ResourceModuleData *data, uint32_t first
     size_t byte_count = 0;
     struct cts_memory_control control;
     struct cts_cuda_module module = {
-        .bins = cts_context_ring(data->context, &control),
+        .bins = cts_memory_ring_bins(data->context, &control),
         .grids = cts_grids_address(data->context),
         .bin_count = control.bin_count,
         .slots_log2 = control.slots_log2,
         .cta_sample = control.cta_sample,
-        .spaces = (uint32_t)cts_memory.global << CTS_CUDA_GLOBAL |
-                  (uint32_t)cts_memory.shared << CTS_CUDA_SHARED |
-                  (uint32_t)cts_memory.local << CTS_CUDA_LOCAL,
+        .spaces = (uint32_t)cts_memory_settings.global << CTS_CUDA_GLOBAL |
+                  (uint32_t)cts_memory_settings.shared << CTS_CUDA_SHARED |
+                  (uint32_t)cts_memory_settings.local << CTS_CUDA_LOCAL,
         .first_site = first_number,
     };
     if (!module.bins || !module.grids) return false; /* which has been said */
@@ -116,7 +122,7 @@ struct cts_instrumented *cts_instrumented_open(const Sanitizer_ResourceModuleDat
 {
     const void *bytes;
     size_t byte_count;
-    if (cts_memory.empty || !data->pCubin ||
+    if (cts_memory_settings.empty || !data->pCubin ||
         !cts_cubin_object(data->pCubin, data->cubinSize, CTS_CUDA_TABLE, &bytes, &byte_count))
         return NULL;
     struct cts_instrumented *const module = add_module(bytes, byte_count);
@@ -161,7 +167,7 @@ static void add_sources(const struct cts_instrumented *module, uint32_t id)
                                        .module = id,
                                        .path = module->table.sources[i].path,
                                        .text = module->table.sources[i].text};
-        cts_catalogue_add_source(cts_memory.catalogue, &row);
+        cts_catalogue_add_source(cts_memory_run.catalogue, &row);
     }
 }
 
@@ -185,7 +191,7 @@ static void add_sites(const struct cts_instrumented *module, uint32_t first_site
             .is_volatile = site->is_volatile != 0,
             .loop_depth = site->loop_depth,
         };
-        cts_catalogue_add_site(cts_memory.catalogue, &row);
+        cts_catalogue_add_site(cts_memory_run.catalogue, &row);
     }
 }
 
@@ -201,7 +207,7 @@ static void add_variables(const struct cts_instrumented *module, uint32_t id)
         [CTS_VARIABLE_SHARED_DYNAMIC] = "dynamic shared",
     };
     const uint32_t count = module->table.variable_count;
-    const uint32_t first = cts_catalogue_reserve(cts_memory.catalogue, CTS_ID_VARIABLE, count);
+    const uint32_t first = cts_catalogue_reserve(cts_memory_run.catalogue, CTS_ID_VARIABLE, count);
     for (uint32_t i = 0; i < count; i++) {
         const struct cts_cuda_variable *const variable = module->table.variables + i;
         const struct cts_variable row = {
@@ -217,14 +223,14 @@ static void add_variables(const struct cts_instrumented *module, uint32_t id)
             .source = cts_instrumented_source(module, variable->source),
             .line = variable->line,
         };
-        cts_catalogue_add_variable(cts_memory.catalogue, &row);
+        cts_catalogue_add_variable(cts_memory_run.catalogue, &row);
     }
 }
 
 /* A variable with memory of its own is an allocation, too, so that addresses find it. */
 static void add_allocations(struct cts_instrumented *module)
 {
-    struct cts_catalogue_writer *const catalogue = cts_memory.catalogue;
+    struct cts_catalogue_writer *const catalogue = cts_memory_run.catalogue;
     const struct cts_cuda_table *const table = &module->table;
     uint32_t count = 0;
     for (uint32_t i = 0; module->addresses && i < table->variable_count; i++)
@@ -238,7 +244,7 @@ static void add_allocations(struct cts_instrumented *module)
         if (!module->addresses[i]) continue;
         const struct cts_allocation row = {
             .allocation = next++,
-            .rank = cts_memory.rank,
+            .rank = cts_memory_run.rank,
             .device = module->device,
             .op = cts_memory_op(),
             .freed_op = UINT64_MAX,
@@ -259,7 +265,8 @@ static void free_allocations(const struct cts_instrumented *module)
     uint32_t next = module->first_allocation;
     const uint64_t op = next == CTS_NONE ? 0 : cts_memory_op();
     for (uint32_t i = 0; next != CTS_NONE && i < module->table.variable_count; i++)
-        if (module->addresses[i]) cts_catalogue_free_allocation(cts_memory.catalogue, next++, op);
+        if (module->addresses[i])
+            cts_catalogue_free_allocation(cts_memory_run.catalogue, next++, op);
 }
 
 static void add_skipped(const struct cts_instrumented *module, uint32_t id)
@@ -272,13 +279,13 @@ static void add_skipped(const struct cts_instrumented *module, uint32_t id)
                                         .source = cts_instrumented_source(module, skipped->source),
                                         .line = skipped->line,
                                         .count = 1};
-        cts_catalogue_add_skipped(cts_memory.catalogue, &row);
+        cts_catalogue_add_skipped(cts_memory_run.catalogue, &row);
     }
 }
 
 void cts_instrumented_add_rows(struct cts_instrumented *module, uint32_t id)
 {
-    struct cts_catalogue_writer *const catalogue = cts_memory.catalogue;
+    struct cts_catalogue_writer *const catalogue = cts_memory_run.catalogue;
     module->first_source =
         cts_catalogue_reserve(catalogue, CTS_ID_SOURCE, module->table.source_count);
     const uint32_t first_site = cts_catalogue_reserve(catalogue, CTS_ID_SITE, module->site_count);

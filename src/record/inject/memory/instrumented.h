@@ -4,7 +4,10 @@
 #ifndef CTS_MEMORY_INSTRUMENTED_H
 #define CTS_MEMORY_INSTRUMENTED_H
 
-#include "memory.h"
+#include <stdint.h>
+
+#include <sanitizer.h>
+
 #include "record/cuda/table.h"
 
 struct cts_instrumented;

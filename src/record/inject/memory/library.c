@@ -1,14 +1,14 @@
 /* The Sanitizer's library is the toolkit's and is found at run time, in this order:
  * CTASCOPE_SANITIZER, the toolkit's directory, the loader's search. The driver's functions come
  * from the libcuda that is in the program already. */
+#include "library.h"
+
 #include <dlfcn.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include "memory.h"
 
 struct cts_sanitizer cts_sanitizer;
 
@@ -138,4 +138,11 @@ enum cts_status cts_patches_read(bool values, void **image, struct cts_error *er
     }
     *image = bytes;
     return CTS_OK;
+}
+
+uint32_t cts_device_attribute(CUdevice device, CUdevice_attribute which)
+{
+    int value = 0;
+    (void)cts_sanitizer.cuDeviceGetAttribute(&value, which, device);
+    return value > 0 ? (uint32_t)value : 0;
 }

@@ -5,21 +5,28 @@
  * instruction's address; the kernel that it lies in, and so the site, are found among the address
  * ranges of the kernels that ran. Functions that are called lie in ranges of their own or inside
  * the kernel's. */
-#include <dlfcn.h>
+#include "modules.h"
+
 #include <pthread.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #include "common/array.h"
 #include "common/map.h"
 #include "common/name-filter.h"
 #include "common/search.h"
-#include "modules.h"
+#include "disassembly.h"
+#include "instrumented.h"
+#include "library.h"
+#include "module-rows.h"
+#include "source-names.h"
+#include "patching.h"
 #include "record/abi.h"
-
-enum { SOURCE_TEXT_MAX_BYTES = 1 << 20 };
+#include "record/ring/consumer.h"
+#include "rings.h"
+#include "memory-run.h"
+#include "settings.h"
+#include "sites.h"
 
 struct kernel {
     struct cts_memory_kernel known;
@@ -28,7 +35,6 @@ struct kernel {
 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static pthread_mutex_t patching = PTHREAD_MUTEX_INITIALIZER; /* the Sanitizer asks for that */
 static struct {
     struct cts_memory_module **items;
     size_t count, capacity;
@@ -44,42 +50,11 @@ static struct {
 static struct cts_map kernel_by_handle; /* index plus one */
 static struct cts_map site_by_key;      /* id plus one */
 
-/* ---- names ---- */
-
-/* nvcc puts what is static into a namespace of the file, _INTERNAL_..., that sources do not show.
- */
-static void remove_internal(char *text)
-{
-    char *at;
-    while ((at = strstr(text, "_INTERNAL_")) != NULL) {
-        const size_t length = strspn(at, "_0123456789abcdefghijklmnopqrstuvwxyz"
-                                         "ABCDEFGHIJKLMNOPQRSTUVWXYZ");
-        if (strncmp(at + length, "::", 2) != 0) return;
-        memmove(at, at + length + 2, strlen(at + length + 2) + 1);
-    }
-}
-
-char *cts_memory_demangled(const char *name)
-{
-    static char *(*demangle)(const char *, char *, size_t *, int *);
-    if (!demangle) { /* the same for every thread */
-        void *const library = dlopen("libstdc++.so.6", RTLD_LAZY | RTLD_LOCAL);
-        if (library) *(void **)&demangle = dlsym(library, "__cxa_demangle");
-    }
-    int status = 0;
-    char *const text =
-        demangle && strncmp(name, "_Z", 2) == 0 ? demangle(name, NULL, NULL, &status) : NULL;
-    if (!text) return strdup(name);
-    /* the name of a template begins with what it returns, which sources do not show */
-    if (strncmp(text, "void ", 5) == 0) memmove(text, text + 5, strlen(text + 5) + 1);
-    remove_internal(text);
-    return text;
-}
-
 static bool is_selected(const char *name, const char *mangled)
 {
     struct cts_name_filter filter;
-    if (cts_name_filter_make(&filter, cts_memory.environment.kernel_name, NULL)) return false;
+    if (cts_name_filter_make(&filter, cts_memory_settings.environment.kernel_name, NULL))
+        return false;
     const bool takes = cts_name_filter_takes_kernel(&filter, name, mangled);
     cts_name_filter_release(&filter);
     return takes;
@@ -137,15 +112,16 @@ void cts_module_loaded(const Sanitizer_ResourceModuleData *data)
 {
     struct cts_memory_module *const module =
         add_module(data->module, data->context, data->pCubin, data->cubinSize);
-    if (!cts_memory.empty) (void)cts_context_user(data->context); /* before any launch */
+    if (!cts_memory_settings.empty)
+        (void)cts_memory_ring_user(data->context); /* before any launch */
     if (module) module->instrumented = cts_instrumented_open(data);
-    if (!cts_memory.defer) (void)cts_module_patch(data->module, true);
+    if (!cts_memory_settings.defer) (void)cts_module_patch(data->module, true);
 }
 
 /* What its code was is forgotten: another module may get its addresses. */
 void cts_module_unloaded(const Sanitizer_ResourceModuleData *data)
 {
-    (void)cts_ring_drain(cts_memory.consumers, 10000);
+    (void)cts_memory_rings_drain(10000);
     pthread_mutex_lock(&lock);
     struct cts_memory_module *const module = find_module(data->module);
     for (size_t i = 0; module && i < kernels.count; i++)
@@ -176,201 +152,15 @@ void cts_module_unloaded(const Sanitizer_ResourceModuleData *data)
         module->is_patched = false;
     }
     pthread_mutex_unlock(&lock);
-    (void)cts_ring_drain(cts_memory.consumers, 10000); /* and their caches */
-}
-
-/* Under the lock. */
-void cts_module_make_row(struct cts_memory_module *module)
-{
-    char sum[17];
-    if (module->id != CTS_NONE) return;
-    module->id = cts_catalogue_reserve(cts_memory.catalogue, CTS_ID_MODULE, 1);
-    snprintf(sum, sizeof sum, "%016llx", (unsigned long long)module->cubin.checksum);
-    const struct cts_module row = {
-        .module = module->id,
-        .rank = cts_memory.rank,
-        .name = module->instrumented       ? cts_instrumented_path(module->instrumented)
-                : module->cubin.file_count ? module->cubin.files[0]
-                                           : "cubin",
-        .checksum = sum,
-        .flags = (cts_memory.local ? CTS_FILE_LOCALS : 0) |
-                 (cts_memory.values && !module->instrumented ? CTS_FILE_VALUES : 0) |
-                 (module->instrumented  ? cts_instrumented_flags(module->instrumented)
-                  : cts_memory.barriers ? CTS_FILE_BARRIERS
-                                        : 0),
-    };
-    cts_catalogue_add_module(cts_memory.catalogue, &row);
-    if (module->instrumented) cts_instrumented_add_rows(module->instrumented, row.module);
-}
-
-static char *read_text(const char *path)
-{
-    struct stat info;
-    if (stat(path, &info) || !S_ISREG(info.st_mode) || info.st_size > SOURCE_TEXT_MAX_BYTES)
-        return NULL;
-    FILE *const file = fopen(path, "rbe");
-    char *const text = file ? malloc((size_t)info.st_size + 1) : NULL;
-    const size_t size = text ? fread(text, 1, (size_t)info.st_size, file) : 0;
-    if (text) text[size] = 0;
-    if (file) fclose(file);
-    return text;
-}
-
-bool cts_memory_is_of_toolkit(const char *path)
-{
-    return strstr(path, "/cuda") && strstr(path, "/include/");
-}
-
-/* Under the lock. */
-uint32_t cts_module_source(struct cts_memory_module *module, uint32_t file)
-{
-    if (file >= module->cubin.file_count) return CTS_NONE;
-    if (module->sources[file] == CTS_NONE) {
-        const char *const path = module->cubin.files[file];
-        char *const text = cts_memory_is_of_toolkit(path) ? NULL : read_text(path);
-        module->sources[file] = cts_catalogue_reserve(cts_memory.catalogue, CTS_ID_SOURCE, 1);
-        const struct cts_source row = {
-            .source = module->sources[file], .module = module->id, .path = path, .text = text};
-        cts_catalogue_add_source(cts_memory.catalogue, &row);
-        free(text);
-    }
-    return module->sources[file];
-}
-
-/* ---- patching ---- */
-
-static bool say_once(const char *what, SanitizerResult result)
-{
-    static bool said;
-    if (!said)
-        cts_memory_say("error", "no accesses are recorded: %s: %s", what,
-                       cts_sanitizer_text(result));
-    said = true;
-    return false;
-}
-
-/* The patch that keeps values, too, if they are wanted and there is one. */
-static const char *with_values(const char *patch)
-{
-    static const char *const valued[][2] = {
-        {"cts_patch_global", "cts_patch_global_valued"},
-        {"cts_patch_shared", "cts_patch_shared_valued"},
-        {"cts_patch_local", "cts_patch_local_valued"},
-        {"cts_patch_matrix", "cts_patch_matrix_valued"},
-    };
-    for (size_t i = 0; cts_memory.values && i < sizeof valued / sizeof *valued; i++)
-        if (strcmp(patch, valued[i][0]) == 0) return valued[i][1];
-    return patch;
-}
-
-/* Barriers, if they are wanted and this Sanitizer takes their patches. */
-static void put_barrier_patches(CUmodule module)
-{
-    static const struct {
-        Sanitizer_InstructionId id;
-        const char *patch;
-    } patches[] = {
-        {SANITIZER_INSTRUCTION_BARRIER, "cts_patch_barrier"},
-        {SANITIZER_INSTRUCTION_SYNCWARP, "cts_patch_syncwarp"},
-        {SANITIZER_INSTRUCTION_CUDA_BARRIER, "cts_patch_mbarrier"},
-    };
-    for (size_t i = 0; cts_memory.barriers && i < sizeof patches / sizeof *patches; i++) {
-        const SanitizerResult result =
-            cts_sanitizer.sanitizerPatchInstructions(patches[i].id, module, patches[i].patch);
-        if (result == SANITIZER_SUCCESS) continue;
-        cts_memory.barriers = false;
-        cts_memory_say("warning", "barriers are not recorded: %s: %s", patches[i].patch,
-                       cts_sanitizer_text(result));
-    }
-}
-
-static bool put_patches(CUmodule module)
-{
-    static const struct {
-        Sanitizer_InstructionId id;
-        const char *patch, *without_shared; /* where shared memory is not recorded */
-    } more[] = {
-        {SANITIZER_INSTRUCTION_SHARED_MEMORY_ACCESS, "cts_patch_shared", NULL},
-        {SANITIZER_INSTRUCTION_MATRIX_MEMORY_ACCESS, "cts_patch_matrix", NULL},
-        {SANITIZER_INSTRUCTION_MEMCPY_ASYNC, "cts_patch_copy_both", "cts_patch_copy"},
-        {SANITIZER_INSTRUCTION_BULK_COPY_GLOBAL_TO_SHARED, "cts_patch_bulk_load_both",
-         "cts_patch_bulk_load"},
-        {SANITIZER_INSTRUCTION_BULK_COPY_SHARED_TO_GLOBAL, "cts_patch_bulk_store_both",
-         "cts_patch_bulk_store"},
-        {SANITIZER_INSTRUCTION_BULK_REDUCTION_SHARED_TO_GLOBAL, "cts_patch_bulk_reduction_both",
-         "cts_patch_bulk_reduction"},
-        {SANITIZER_INSTRUCTION_REMOTE_SHARED_MEMORY_ACCESS, "cts_patch_shared", NULL},
-        {SANITIZER_INSTRUCTION_ASYNC_STORE, "cts_patch_async_store", NULL},
-        {SANITIZER_INSTRUCTION_ASYNC_REDUCTION, "cts_patch_async_reduction", NULL},
-        {SANITIZER_INSTRUCTION_BULK_COPY_SHARED_TO_SHARED, "cts_patch_bulk_shared", NULL},
-        {SANITIZER_INSTRUCTION_BULK_REDUCTION_SHARED_TO_SHARED, "cts_patch_bulk_reduction_shared",
-         NULL},
-        {SANITIZER_INSTRUCTION_MEMSET_SHARED, "cts_patch_shared_set", NULL},
-    };
-    const struct cts_sanitizer *const s = &cts_sanitizer;
-    const SanitizerResult result = s->sanitizerPatchInstructions(
-        SANITIZER_INSTRUCTION_GLOBAL_MEMORY_ACCESS, module,
-        cts_memory.empty ? "cts_patch_empty" : with_values("cts_patch_global"));
-    if (result != SANITIZER_SUCCESS)
-        return say_once("the patches do not fit this Sanitizer", result);
-    if (cts_memory.empty) {
-        if (cts_memory.shared)
-            (void)s->sanitizerPatchInstructions(SANITIZER_INSTRUCTION_SHARED_MEMORY_ACCESS, module,
-                                                "cts_patch_empty");
-        return true;
-    }
-    put_barrier_patches(module);
-    if (cts_memory.local)
-        (void)s->sanitizerPatchInstructions(SANITIZER_INSTRUCTION_LOCAL_MEMORY_ACCESS, module,
-                                            with_values("cts_patch_local"));
-    for (size_t i = 0; i < sizeof more / sizeof *more; i++) {
-        const char *const patch = cts_memory.shared ? more[i].patch : more[i].without_shared;
-        /* what this architecture does not have is refused, rightly */
-        if (patch && more[i].id == SANITIZER_INSTRUCTION_REMOTE_SHARED_MEMORY_ACCESS)
-            (void)s->sanitizerPatchInstructions(more[i].id, module, patch); /* without values */
-        else if (patch)
-            (void)s->sanitizerPatchInstructions(more[i].id, module, with_values(patch));
-    }
-    return true;
-}
-
-static bool patch(struct cts_memory_module *module)
-{
-    SanitizerResult result = SANITIZER_SUCCESS;
-    if (!cts_context_is_known(module->context)) {
-        cts_memory_say("error", "no accesses are recorded: CUDA was initialised before the "
-                                "recorder was loaded");
-        return false;
-    }
-    if (cts_context_wants_patches(module->context))
-        result = cts_sanitizer.sanitizerAddPatches(cts_memory.patches, module->context);
-    if (result != SANITIZER_SUCCESS)
-        return say_once("the Sanitizer does not take the patches", result);
-    if (!put_patches(module->handle)) return false;
-    result = cts_sanitizer.sanitizerPatchModule(module->handle);
-    if (result == SANITIZER_SUCCESS) return true;
-    return say_once("the Sanitizer cannot patch a module", result);
+    (void)cts_memory_rings_drain(10000); /* and their caches */
 }
 
 bool cts_module_patch(CUmodule handle, bool patched)
 {
     pthread_mutex_lock(&lock);
-    struct cts_memory_module *module = find_module(handle);
+    struct cts_memory_module *const module = find_module(handle);
     pthread_mutex_unlock(&lock);
-    if (!module) return !patched;
-    if (module->instrumented) return patched; /* as it were */
-    if (module->is_patched == patched) return true;
-    pthread_mutex_lock(&patching);
-    bool done = module->is_patched == patched;
-    if (!done && patched && !module->cannot_patch) {
-        done = patch(module);
-        module->cannot_patch = !done;
-    } else if (!done && !patched) {
-        done = cts_sanitizer.sanitizerUnpatchModule(handle) == SANITIZER_SUCCESS;
-    }
-    if (done) module->is_patched = patched;
-    pthread_mutex_unlock(&patching);
-    return done;
+    return module ? cts_patching_set(module, patched) : !patched;
 }
 
 /* ---- kernels ---- */
@@ -443,7 +233,7 @@ static bool add_kernel(const Sanitizer_LaunchData *launch, struct cts_memory_mod
         cts_module_make_row(module);
         const struct cts_cubin_line *const line = cts_cubin_line_at(&module->cubin, function, 0);
         const struct cts_kernel row = {
-            .kernel = cts_catalogue_reserve(cts_memory.catalogue, CTS_ID_KERNEL, 1),
+            .kernel = cts_catalogue_reserve(cts_memory_run.catalogue, CTS_ID_KERNEL, 1),
             .module = module->id,
             .name = name,
             .mangled = launch->functionName,
@@ -457,7 +247,7 @@ static bool add_kernel(const Sanitizer_LaunchData *launch, struct cts_memory_mod
             .registers = function ? function->registers : 0,
             .instrumented = !own || !(own->flags & CTS_KERNEL_UNINSTRUMENTED),
         };
-        cts_catalogue_add_kernel(cts_memory.catalogue, &row);
+        cts_catalogue_add_kernel(cts_memory_run.catalogue, &row);
         cts_module_tell_unrecorded(module, function, name);
         *known = (struct cts_memory_kernel){
             .id = row.kernel,

@@ -1,52 +1,27 @@
-/* Modules and what is made of their instructions: shared by modules.c and sites.c. */
+/* Modules that are loaded, their kernels, and the sites that records name. */
 #ifndef CTS_MEMORY_MODULES_H
 #define CTS_MEMORY_MODULES_H
 
-#include "instrumented.h"
-#include "memory.h"
-#include "record/inject/cubin/cubin.h"
+#include <stdbool.h>
+#include <stdint.h>
 
-#define CTS_PC_MASK (((uint32_t)1 << CTS_RING_PC_BITS) - 1)
+#include <sanitizer.h>
 
-struct cts_memory_module {
-    CUmodule handle; /* NULL: unloaded */
-    CUcontext context;
-    struct cts_cubin cubin;
-    struct cts_instrumented *instrumented; /* NULL: it is to be patched */
-    uint32_t id;                           /* in the catalogue; CTS_NONE: no row yet */
-    uint32_t *sources;                     /* per file of the cubin; CTS_NONE: no row yet */
-    void *image;                           /* kept for a disassembler; NULL: not */
-    size_t image_bytes;
-    bool is_patched, cannot_patch;
+#include "record/ring/ring.h"
+
+struct cts_memory_kernel {
+    uint32_t id;          /* in the catalogue */
+    bool is_selected;     /* by --kernel-name */
+    bool by_warp;         /* it has no barrier */
+    bool is_instrumented; /* it records by itself (instrumented.h) */
 };
-
-struct cts_code_range { /* of instructions */
-    uint32_t first, count;
-    struct cts_memory_module *module;
-    const struct cts_cubin_function *function; /* NULL: not in the cubin */
-    char *name;
-};
-
-/* The catalogue's rows; under the lock of modules.c. */
-void cts_module_make_row(struct cts_memory_module *module);
-uint32_t cts_module_source(struct cts_memory_module *module, uint32_t file);
-uint32_t cts_module_add_site(const struct cts_code_range *range,
-                             const struct cts_ring_record *record);
-/* What of a kernel is not recorded. */
-void cts_module_tell_unrecorded(struct cts_memory_module *module,
-                                const struct cts_cubin_function *function, const char *name);
-
-/* A name as sources have it; the caller frees. NULL: no memory. */
-char *cts_memory_demangled(const char *name);
-/* Files that are not the user's. */
-bool cts_memory_is_of_toolkit(const char *path);
-
-/* Sites without a line get one in the disassembly of their function, if the toolkit's disassembler
- * is there (disassembly.c). */
-bool cts_disassembly_is_wanted(size_t image_bytes);
-void cts_disassembly_add(const struct cts_code_range *range, const struct cts_site *site,
-                         uint64_t offset_bytes);
-/* At the end of the program: runs the disassembler and writes the rows again. */
-void cts_disassembly_finish(void);
+void cts_module_loaded(const Sanitizer_ResourceModuleData *data);
+void cts_module_unloaded(const Sanitizer_ResourceModuleData *data);
+/* Makes the kernel's rows at its first launch. */
+struct cts_memory_kernel cts_module_kernel(const Sanitizer_LaunchData *launch);
+/* As cts_patching_set(). */
+bool cts_module_patch(CUmodule module, bool patched);
+/* As struct cts_ring_names has it. */
+uint32_t cts_module_site(void *unused, const struct cts_ring_record *record);
 
 #endif

@@ -1,138 +1,20 @@
-/* Rows of streams, allocations, copies, memsets, events and synchronisations, from callbacks. */
+/* Rows of allocations, copies, memsets, events and synchronisations, from callbacks. */
+#include "rows.h"
+
 #include <cuda.h>
 #include <pthread.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "common/array.h"
+#include "common/clock.h"
 #include "common/map.h"
-#include "memory.h"
+#include "contexts.h"
+#include "launches.h"
 #include "record/abi.h"
+#include "memory-run.h"
+#include "stream-table.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-
-/* ---- streams ---- */
-
-static struct {
-    struct cts_memory_stream *items;
-    size_t count, capacity;
-} streams;
-
-static bool is_legacy(CUstream handle)
-{
-    return !handle || handle == CU_STREAM_LEGACY;
-}
-
-static CUstream plain_handle(CUstream handle)
-{
-    return is_legacy(handle) ? CU_STREAM_LEGACY : handle;
-}
-
-static struct cts_memory_stream *find_stream(CUcontext context, CUstream handle,
-                                             Sanitizer_StreamHandle unique)
-{
-    for (size_t i = streams.count; i-- > 0;) {
-        struct cts_memory_stream *const stream = streams.items + i;
-        if (stream->is_gone || stream->context != context) continue;
-        if (unique && stream->unique ? stream->unique == unique
-                                     : stream->handle == plain_handle(handle))
-            return stream;
-    }
-    return NULL;
-}
-
-static const char *kind_text(CUstream handle, bool non_blocking)
-{
-    if (is_legacy(handle)) return "legacy default";
-    if (handle == CU_STREAM_PER_THREAD) return "per-thread default";
-    return non_blocking ? "non-blocking" : "blocking";
-}
-
-/* Under the lock. */
-static struct cts_memory_stream *add_stream(CUcontext context, CUstream handle,
-                                            Sanitizer_StreamHandle unique,
-                                            const struct cts_api_call *call)
-{
-    if (CTS_ARRAY_RESERVE(&streams, streams.count + 1, NULL)) return NULL;
-    struct cts_memory_stream *const stream = streams.items + streams.count++;
-    *stream = (struct cts_memory_stream){
-        .context = context,
-        .handle = plain_handle(handle),
-        .unique = unique,
-        .id = cts_catalogue_reserve(cts_memory.catalogue, CTS_ID_STREAM, 1),
-        .device = cts_context_device(context),
-    };
-    const struct cts_cuda_stream row = {
-        .stream = stream->id,
-        .rank = cts_memory.rank,
-        .device = stream->device,
-        .handle = (uint64_t)(uintptr_t)stream->handle,
-        .kind = kind_text(stream->handle, call && call->non_blocking),
-        .priority = call ? call->priority : 0,
-        .created_op = cts_memory_op(),
-        .destroyed_op = UINT64_MAX,
-    };
-    cts_catalogue_add_stream(cts_memory.catalogue, &row);
-    return stream;
-}
-
-uint32_t cts_memory_stream(CUcontext context, CUstream handle, Sanitizer_StreamHandle unique)
-{
-    pthread_mutex_lock(&lock);
-    struct cts_memory_stream *stream = find_stream(context, handle, unique);
-    if (!stream) stream = add_stream(context, handle, unique, NULL);
-    const uint32_t id = stream ? stream->id : CTS_NONE;
-    pthread_mutex_unlock(&lock);
-    return id;
-}
-
-uint32_t cts_memory_stream_ordinal(uint32_t id)
-{
-    uint32_t ordinal = 0;
-    pthread_mutex_lock(&lock);
-    for (size_t i = streams.count; i-- > 0;)
-        if (streams.items[i].id == id) {
-            ordinal = streams.items[i].launch_count++;
-            break;
-        }
-    pthread_mutex_unlock(&lock);
-    return ordinal;
-}
-
-/* The driver creates streams of its own, too; those have no row until something runs in them. */
-void cts_memory_stream_created(const Sanitizer_ResourceStreamData *data)
-{
-    if (!cts_api_call.creates_stream) return;
-    pthread_mutex_lock(&lock);
-    if (!find_stream(data->context, data->stream, data->hStream))
-        (void)add_stream(data->context, data->stream, data->hStream, &cts_api_call);
-    pthread_mutex_unlock(&lock);
-}
-
-void cts_memory_stream_destroyed(const Sanitizer_ResourceStreamData *data)
-{
-    uint32_t id = CTS_NONE;
-    pthread_mutex_lock(&lock);
-    struct cts_memory_stream *const stream =
-        data->hStream || data->stream ? find_stream(data->context, data->stream, data->hStream)
-                                      : NULL;
-    if (stream) {
-        stream->is_gone = true;
-        id = stream->id;
-    }
-    pthread_mutex_unlock(&lock);
-    if (id != CTS_NONE) cts_catalogue_destroy_stream(cts_memory.catalogue, id, cts_memory_op());
-}
-
-size_t cts_memory_streams(struct cts_memory_stream *out, size_t most)
-{
-    size_t count = 0;
-    pthread_mutex_lock(&lock);
-    for (size_t i = 0; i < streams.count && count < most; i++)
-        if (!streams.items[i].is_gone) out[count++] = streams.items[i];
-    pthread_mutex_unlock(&lock);
-    return count;
-}
 
 /* ---- allocations ---- */
 
@@ -147,11 +29,12 @@ static struct {
 } allocations;
 static struct cts_map by_address; /* index plus one in `allocations` */
 
-static const char *allocation_kind(const Sanitizer_ResourceMemoryData *data, bool on_host)
+static const char *allocation_kind(const Sanitizer_ResourceMemoryData *data, bool on_host,
+                                   bool is_mapped)
 {
     if (data->flags & SANITIZER_MEMORY_FLAG_MODULE) return "variable";
     if (data->flags & SANITIZER_MEMORY_FLAG_MANAGED) return "managed";
-    if (on_host) return cts_api_call.is_mapped ? "mapped" : "pinned";
+    if (on_host) return is_mapped ? "mapped" : "pinned";
     return "device";
 }
 
@@ -181,21 +64,22 @@ static void take_hint(struct cts_allocation *row)
     hint = NULL;
 }
 
-void cts_memory_allocated(const Sanitizer_ResourceMemoryData *data, bool on_host)
+void cts_memory_allocated(const Sanitizer_ResourceMemoryData *data, bool on_host,
+                          const struct cts_allocating_call *call)
 {
     const uint32_t driver_own =
         SANITIZER_MEMORY_FLAG_CG_RUNTIME | SANITIZER_MEMORY_FLAG_CNP | SANITIZER_MEMORY_FLAG_PEER;
     if (!data->address || data->flags & driver_own) return;
     struct cts_allocation row = {
-        .allocation = cts_catalogue_reserve(cts_memory.catalogue, CTS_ID_ALLOCATION, 1),
-        .rank = cts_memory.rank,
+        .allocation = cts_catalogue_reserve(cts_memory_run.catalogue, CTS_ID_ALLOCATION, 1),
+        .rank = cts_memory_run.rank,
         .op = cts_memory_op(),
         .freed_op = UINT64_MAX,
         .device = data->device >= 0 ? (uint32_t)data->device : 0,
         .address = data->address,
         .size_bytes = data->size,
-        .kind = allocation_kind(data, on_host),
-        .call = cts_api_call.allocating,
+        .kind = allocation_kind(data, on_host, call->is_mapped),
+        .call = call->name,
     };
     take_hint(&row);
     pthread_mutex_lock(&lock);
@@ -206,7 +90,7 @@ void cts_memory_allocated(const Sanitizer_ResourceMemoryData *data, bool on_host
         *place = allocations.count;
     }
     pthread_mutex_unlock(&lock);
-    cts_catalogue_add_allocation(cts_memory.catalogue, &row);
+    cts_catalogue_add_allocation(cts_memory_run.catalogue, &row);
 }
 
 void cts_memory_freed(uint64_t address)
@@ -220,7 +104,8 @@ void cts_memory_freed(uint64_t address)
         allocation->is_live = false;
     }
     pthread_mutex_unlock(&lock);
-    if (id != CTS_NONE) cts_catalogue_free_allocation(cts_memory.catalogue, id, cts_memory_op());
+    if (id != CTS_NONE)
+        cts_catalogue_free_allocation(cts_memory_run.catalogue, id, cts_memory_op());
 }
 
 /* Whether an address lies in memory of a device, as far as allocations tell. */
@@ -271,13 +156,13 @@ void cts_memory_copied(const Sanitizer_MemcpyData *data)
                               : data->dstContext ? data->dstContext
                                                  : data->srcContext;
     const uint32_t stream = cts_memory_stream(context, data->apiStream, data->hApiStream);
-    const uint64_t time_ns = cts_memory_now_ns();
+    const uint64_t time_ns = cts_clock_ns();
     const bool is_flat = data->height <= 1 && data->depth <= 1;
     const uint64_t width_bytes = is_flat || !data->width ? data->size : data->width;
     const uint64_t height = is_flat || !data->height ? 1 : data->height;
     const struct cts_copy row = {
-        .copy = cts_catalogue_reserve(cts_memory.catalogue, CTS_ID_COPY, 1),
-        .rank = cts_memory.rank,
+        .copy = cts_catalogue_reserve(cts_memory_run.catalogue, CTS_ID_COPY, 1),
+        .rank = cts_memory_run.rank,
         .stream = stream,
         .op = cts_memory_op(),
         .device = cts_context_device(context),
@@ -296,20 +181,20 @@ void cts_memory_copied(const Sanitizer_MemcpyData *data)
         .start_ns = time_ns,
         .end_ns = time_ns,
     };
-    cts_catalogue_add_copy(cts_memory.catalogue, &row);
+    cts_catalogue_add_copy(cts_memory_run.catalogue, &row);
 }
 
 void cts_memory_set(const Sanitizer_MemsetData *data)
 {
     const uint32_t stream = cts_memory_stream(data->context, data->stream, data->hStream);
-    const uint64_t time_ns = cts_memory_now_ns();
+    const uint64_t time_ns = cts_clock_ns();
     const uint64_t element = data->elementSize ? data->elementSize : 1;
     const uint64_t width_bytes = data->width * element;
     const uint64_t height = data->height ? data->height : 1;
     const uint64_t pitch = height > 1 ? data->pitch : width_bytes;
     const struct cts_copy row = {
-        .copy = cts_catalogue_reserve(cts_memory.catalogue, CTS_ID_COPY, 1),
-        .rank = cts_memory.rank,
+        .copy = cts_catalogue_reserve(cts_memory_run.catalogue, CTS_ID_COPY, 1),
+        .rank = cts_memory_run.rank,
         .stream = stream,
         .op = cts_memory_op(),
         .device = cts_context_device(data->context),
@@ -325,43 +210,43 @@ void cts_memory_set(const Sanitizer_MemsetData *data)
         .start_ns = time_ns,
         .end_ns = time_ns,
     };
-    cts_catalogue_add_copy(cts_memory.catalogue, &row);
+    cts_catalogue_add_copy(cts_memory_run.catalogue, &row);
 }
 
 /* ---- events and synchronisations ---- */
 
-static void add_sync(uint64_t op, const char *kind, uint32_t stream, uint64_t event, int32_t result,
-                     uint64_t start_ns)
-{
-    const struct cts_sync row = {.rank = cts_memory.rank,
-                                 .op = op,
-                                 .kind = kind,
-                                 .stream = stream,
-                                 .event = event,
-                                 .result = result,
-                                 .start_ns = start_ns,
-                                 .end_ns = cts_memory_now_ns()};
-    cts_catalogue_add_sync(cts_memory.catalogue, &row);
-}
-
 void cts_memory_event(const Sanitizer_EventData *data, const char *kind)
 {
     const uint32_t stream = cts_memory_stream(data->context, data->stream, data->hStream);
-    add_sync(cts_memory_op(), kind, stream, (uint64_t)(uintptr_t)data->event, 0,
-             cts_memory_now_ns());
+    const uint64_t time_ns = cts_clock_ns();
+    const struct cts_sync row = {.rank = cts_memory_run.rank,
+                                 .op = cts_memory_op(),
+                                 .kind = kind,
+                                 .stream = stream,
+                                 .event = (uint64_t)(uintptr_t)data->event,
+                                 .start_ns = time_ns,
+                                 .end_ns = time_ns};
+    cts_catalogue_add_sync(cts_memory_run.catalogue, &row);
 }
 
-void cts_memory_sync_begin(void)
+struct cts_sync_call cts_memory_sync_begin(void)
 {
-    cts_api_call.sync_op = cts_memory_op();
-    cts_api_call.sync_start_ns = cts_memory_now_ns();
-    cts_api_call.sync_launches = cts_launches_begun();
+    return (struct cts_sync_call){
+        .op = cts_memory_op(), .start_ns = cts_clock_ns(), .launches = cts_launches_begun()};
 }
 
-void cts_memory_sync_end(const char *kind, CUcontext context, const CUstream *stream,
-                         uint64_t event, int32_t result)
+void cts_memory_sync_end(const struct cts_sync_call *call, const struct cts_sync_end *end)
 {
-    const uint32_t id = stream ? cts_memory_stream(context, *stream, NULL) : CTS_NONE;
-    if (result == 0 && !event) cts_launches_ended(context, id, cts_api_call.sync_launches);
-    add_sync(cts_api_call.sync_op, kind, id, event, result, cts_api_call.sync_start_ns);
+    const uint32_t stream =
+        end->stream ? cts_memory_stream(end->context, *end->stream, NULL) : CTS_NONE;
+    if (end->result == 0 && !end->event) cts_launches_ended(end->context, stream, call->launches);
+    const struct cts_sync row = {.rank = cts_memory_run.rank,
+                                 .op = call->op,
+                                 .kind = end->kind,
+                                 .stream = stream,
+                                 .event = end->event,
+                                 .result = end->result,
+                                 .start_ns = call->start_ns,
+                                 .end_ns = cts_clock_ns()};
+    cts_catalogue_add_sync(cts_memory_run.catalogue, &row);
 }

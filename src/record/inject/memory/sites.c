@@ -1,11 +1,15 @@
 /* Sites: what a record's instruction is and where it stands in the source. The line is that of the
  * innermost call that is the user's: code of the toolkit's headers was inlined there. */
+#include "sites.h"
+
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 #include "common/text-stream.h"
-#include "modules.h"
+#include "disassembly.h"
+#include "module-rows.h"
+#include "source-names.h"
+#include "memory-run.h"
 #include "trace/access.h"
 
 /* ---- places in the source ---- */
@@ -103,7 +107,7 @@ uint32_t cts_module_add_site(const struct cts_code_range *range,
     cts_module_make_row(module);
     name_function(range, offset_bytes, is_inside, place.line != 0, name, sizeof name);
     const struct cts_site row = {
-        .site = cts_catalogue_reserve(cts_memory.catalogue, CTS_ID_SITE, 1),
+        .site = cts_catalogue_reserve(cts_memory_run.catalogue, CTS_ID_SITE, 1),
         .module = module->id,
         .function = name,
         .operation =
@@ -114,7 +118,7 @@ uint32_t cts_module_add_site(const struct cts_code_range *range,
         .line = place.line,
         .inlined_at = calls,
     };
-    cts_catalogue_add_site(cts_memory.catalogue, &row);
+    cts_catalogue_add_site(cts_memory_run.catalogue, &row);
     if (!place.line && is_inside) cts_disassembly_add(range, &row, offset_bytes);
     free(calls);
     return row.site;
@@ -127,7 +131,7 @@ static void add_skipped(const struct cts_memory_module *module, const char *what
 {
     const struct cts_skipped row = {
         .module = module->id, .what = what, .reason = reason, .source = CTS_NONE, .count = count};
-    cts_catalogue_add_skipped(cts_memory.catalogue, &row);
+    cts_catalogue_add_skipped(cts_memory_run.catalogue, &row);
 }
 
 void cts_module_tell_unrecorded(struct cts_memory_module *module,

@@ -5,10 +5,13 @@
  * free is looked at before the first launch of each function, until there is enough: at the
  * beginning of the call, since in the launch's own callback the driver holds its locks. A launch
  * with too little and without any record counts as unrecorded (launches.c). */
+#include "stack.h"
+
 #include <pthread.h>
 
 #include "common/map.h"
-#include "memory.h"
+#include "library.h"
+#include "settings.h"
 
 /* 1,489 bytes a thread were enough on an H200 (384 MiB), 1,241 were not. */
 enum { STACK_BYTES_OF_A_THREAD = 1536, MIB = 1 << 20 };
@@ -19,15 +22,12 @@ static struct cts_map has_room; /* by function */
 static uint64_t stack_bytes(void)
 {
     CUdevice device;
-    int processors = 0, threads = 0;
     if (cts_sanitizer.cuCtxGetDevice(&device) != CUDA_SUCCESS) return 0;
-    (void)cts_sanitizer.cuDeviceGetAttribute(&processors, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT,
-                                             device);
-    (void)cts_sanitizer.cuDeviceGetAttribute(
-        &threads, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR, device);
-    return processors > 0 && threads > 0
-               ? (uint64_t)processors * (uint64_t)threads * STACK_BYTES_OF_A_THREAD
-               : 0;
+    const uint64_t processors =
+        cts_device_attribute(device, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
+    const uint64_t threads =
+        cts_device_attribute(device, CU_DEVICE_ATTRIBUTE_MAX_THREADS_PER_MULTIPROCESSOR);
+    return processors * threads * STACK_BYTES_OF_A_THREAD;
 }
 
 /* A stream that is being captured into a graph must not notice. */
@@ -50,7 +50,8 @@ struct cts_stack_room cts_stack_look(const void *function)
     pthread_mutex_lock(&lock);
     const bool known = cts_map_find(&has_room, key) != NULL;
     pthread_mutex_unlock(&lock);
-    if (known || cts_memory.empty || !cts_sanitizer.cuThreadExchangeStreamCaptureMode) return room;
+    if (known || cts_memory_settings.empty || !cts_sanitizer.cuThreadExchangeStreamCaptureMode)
+        return room;
     const uint64_t needed_bytes = stack_bytes();
     if (needed_bytes && read_free_bytes(&free_bytes) && free_bytes < needed_bytes) {
         room = (struct cts_stack_room){true, (uint32_t)(free_bytes / MIB),

@@ -1,0 +1,155 @@
+/* Patches modules as the settings want. */
+#include "patching.h"
+
+#include <pthread.h>
+#include <string.h>
+
+#include "contexts.h"
+#include "library.h"
+#include "memory-run.h"
+#include "settings.h"
+
+static pthread_mutex_t patching = PTHREAD_MUTEX_INITIALIZER; /* the Sanitizer asks for that */
+static void *patches_image;
+static _Atomic bool refuses_barriers; /* the Sanitizer does */
+
+enum cts_status cts_patching_start(struct cts_error *error)
+{
+    return cts_patches_read(cts_memory_settings.values, &patches_image, error);
+}
+
+bool cts_patching_has_barriers(void)
+{
+    return cts_memory_settings.barriers && !refuses_barriers;
+}
+
+static bool say_once(const char *what, SanitizerResult result)
+{
+    static bool said;
+    if (!said)
+        cts_memory_say("error", "no accesses are recorded: %s: %s", what,
+                       cts_sanitizer_text(result));
+    said = true;
+    return false;
+}
+
+/* The patch that keeps values, too, if they are wanted and there is one. */
+static const char *with_values(const char *patch)
+{
+    static const char *const valued[][2] = {
+        {"cts_patch_global", "cts_patch_global_valued"},
+        {"cts_patch_shared", "cts_patch_shared_valued"},
+        {"cts_patch_local", "cts_patch_local_valued"},
+        {"cts_patch_matrix", "cts_patch_matrix_valued"},
+    };
+    for (size_t i = 0; cts_memory_settings.values && i < sizeof valued / sizeof *valued; i++)
+        if (strcmp(patch, valued[i][0]) == 0) return valued[i][1];
+    return patch;
+}
+
+/* Barriers, if they are wanted and this Sanitizer takes their patches. */
+static void put_barrier_patches(CUmodule module)
+{
+    static const struct {
+        Sanitizer_InstructionId id;
+        const char *patch;
+    } patches[] = {
+        {SANITIZER_INSTRUCTION_BARRIER, "cts_patch_barrier"},
+        {SANITIZER_INSTRUCTION_SYNCWARP, "cts_patch_syncwarp"},
+        {SANITIZER_INSTRUCTION_CUDA_BARRIER, "cts_patch_mbarrier"},
+    };
+    for (size_t i = 0; cts_patching_has_barriers() && i < sizeof patches / sizeof *patches; i++) {
+        const SanitizerResult result =
+            cts_sanitizer.sanitizerPatchInstructions(patches[i].id, module, patches[i].patch);
+        if (result == SANITIZER_SUCCESS) continue;
+        refuses_barriers = true;
+        cts_memory_say("warning", "barriers are not recorded: %s: %s", patches[i].patch,
+                       cts_sanitizer_text(result));
+    }
+}
+
+static bool put_patches(CUmodule module)
+{
+    static const struct {
+        Sanitizer_InstructionId id;
+        const char *patch, *without_shared; /* where shared memory is not recorded */
+    } more[] = {
+        {SANITIZER_INSTRUCTION_SHARED_MEMORY_ACCESS, "cts_patch_shared", NULL},
+        {SANITIZER_INSTRUCTION_MATRIX_MEMORY_ACCESS, "cts_patch_matrix", NULL},
+        {SANITIZER_INSTRUCTION_MEMCPY_ASYNC, "cts_patch_copy_both", "cts_patch_copy"},
+        {SANITIZER_INSTRUCTION_BULK_COPY_GLOBAL_TO_SHARED, "cts_patch_bulk_load_both",
+         "cts_patch_bulk_load"},
+        {SANITIZER_INSTRUCTION_BULK_COPY_SHARED_TO_GLOBAL, "cts_patch_bulk_store_both",
+         "cts_patch_bulk_store"},
+        {SANITIZER_INSTRUCTION_BULK_REDUCTION_SHARED_TO_GLOBAL, "cts_patch_bulk_reduction_both",
+         "cts_patch_bulk_reduction"},
+        {SANITIZER_INSTRUCTION_REMOTE_SHARED_MEMORY_ACCESS, "cts_patch_shared", NULL},
+        {SANITIZER_INSTRUCTION_ASYNC_STORE, "cts_patch_async_store", NULL},
+        {SANITIZER_INSTRUCTION_ASYNC_REDUCTION, "cts_patch_async_reduction", NULL},
+        {SANITIZER_INSTRUCTION_BULK_COPY_SHARED_TO_SHARED, "cts_patch_bulk_shared", NULL},
+        {SANITIZER_INSTRUCTION_BULK_REDUCTION_SHARED_TO_SHARED, "cts_patch_bulk_reduction_shared",
+         NULL},
+        {SANITIZER_INSTRUCTION_MEMSET_SHARED, "cts_patch_shared_set", NULL},
+    };
+    const struct cts_sanitizer *const s = &cts_sanitizer;
+    const SanitizerResult result = s->sanitizerPatchInstructions(
+        SANITIZER_INSTRUCTION_GLOBAL_MEMORY_ACCESS, module,
+        cts_memory_settings.empty ? "cts_patch_empty" : with_values("cts_patch_global"));
+    if (result != SANITIZER_SUCCESS)
+        return say_once("the patches do not fit this Sanitizer", result);
+    if (cts_memory_settings.empty) {
+        if (cts_memory_settings.shared)
+            (void)s->sanitizerPatchInstructions(SANITIZER_INSTRUCTION_SHARED_MEMORY_ACCESS, module,
+                                                "cts_patch_empty");
+        return true;
+    }
+    put_barrier_patches(module);
+    if (cts_memory_settings.local)
+        (void)s->sanitizerPatchInstructions(SANITIZER_INSTRUCTION_LOCAL_MEMORY_ACCESS, module,
+                                            with_values("cts_patch_local"));
+    for (size_t i = 0; i < sizeof more / sizeof *more; i++) {
+        const char *const patch =
+            cts_memory_settings.shared ? more[i].patch : more[i].without_shared;
+        /* what this architecture does not have is refused, rightly */
+        if (patch && more[i].id == SANITIZER_INSTRUCTION_REMOTE_SHARED_MEMORY_ACCESS)
+            (void)s->sanitizerPatchInstructions(more[i].id, module, patch); /* without values */
+        else if (patch)
+            (void)s->sanitizerPatchInstructions(more[i].id, module, with_values(patch));
+    }
+    return true;
+}
+
+static bool patch(struct cts_memory_module *module)
+{
+    SanitizerResult result = SANITIZER_SUCCESS;
+    if (!cts_context_is_known(module->context)) {
+        cts_memory_say("error", "no accesses are recorded: CUDA was initialised before the "
+                                "recorder was loaded");
+        return false;
+    }
+    if (cts_context_wants_patches(module->context))
+        result = cts_sanitizer.sanitizerAddPatches(patches_image, module->context);
+    if (result != SANITIZER_SUCCESS)
+        return say_once("the Sanitizer does not take the patches", result);
+    if (!put_patches(module->handle)) return false;
+    result = cts_sanitizer.sanitizerPatchModule(module->handle);
+    if (result == SANITIZER_SUCCESS) return true;
+    return say_once("the Sanitizer cannot patch a module", result);
+}
+
+bool cts_patching_set(struct cts_memory_module *module, bool patched)
+{
+    if (module->instrumented) return patched; /* as it were */
+    if (module->is_patched == patched) return true;
+    pthread_mutex_lock(&patching);
+    bool done = module->is_patched == patched;
+    if (!done && patched && !module->cannot_patch) {
+        done = patch(module);
+        module->cannot_patch = !done;
+    } else if (!done && !patched) {
+        done = cts_sanitizer.sanitizerUnpatchModule(module->handle) == SANITIZER_SUCCESS;
+    }
+    if (done) module->is_patched = patched;
+    pthread_mutex_unlock(&patching);
+    return done;
+}

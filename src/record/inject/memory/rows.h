@@ -1,0 +1,38 @@
+/* Rows of allocations, copies, memsets, events and synchronisations. */
+#ifndef CTS_MEMORY_ROWS_H
+#define CTS_MEMORY_ROWS_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include <sanitizer.h>
+
+/* The call that allocates. */
+struct cts_allocating_call {
+    const char *name; /* NULL: none */
+    bool is_mapped;   /* pinned memory that is to be mapped */
+};
+void cts_memory_allocated(const Sanitizer_ResourceMemoryData *data, bool on_host,
+                          const struct cts_allocating_call *call);
+void cts_memory_freed(uint64_t address);
+void cts_memory_copied(const Sanitizer_MemcpyData *data);
+void cts_memory_set(const Sanitizer_MemsetData *data);
+void cts_memory_event(const Sanitizer_EventData *data, const char *kind);
+
+/* A synchronisation or query of the driver's API. */
+struct cts_sync_call {
+    uint64_t op, start_ns;
+    uint32_t launches; /* at its begin */
+};
+struct cts_sync_call cts_memory_sync_begin(void);
+/* What it waited for, and what it returned. */
+struct cts_sync_end {
+    const char *kind;
+    CUcontext context;
+    const CUstream *stream; /* NULL: all of the context's */
+    uint64_t event;         /* 0: none */
+    int32_t result;
+};
+void cts_memory_sync_end(const struct cts_sync_call *call, const struct cts_sync_end *end);
+
+#endif
