@@ -294,8 +294,8 @@ static enum cts_status put_location(struct chrome *c, uint32_t location)
 static void put_path(struct chrome *c)
 {
     const struct cts_path *const r = c->result;
-    for (size_t i = r->segment_count; i-- > 0;) {
-        const struct cts_path_segment *const segment = &r->segments[i];
+    for (size_t i = r->kept.segments.count; i-- > 0;) {
+        const struct cts_path_segment *const segment = &r->kept.segments.items[i];
         const bool latency = segment->latency < r->region_count;
         char name[200];
         const char *const where = r->timeline->locations[segment->location].name;
@@ -320,8 +320,8 @@ static void put_path(struct chrome *c)
 static void put_waits(struct chrome *c)
 {
     const struct cts_path *const r = c->result;
-    for (size_t i = 0; i < r->kept_wait_count; i++) {
-        const struct cts_path_kept_wait *const wait = &r->kept_waits[i];
+    for (size_t i = 0; i < r->kept.wait_count; i++) {
+        const struct cts_path_kept_wait *const wait = &r->kept.waits[i];
         const struct track track = {c->wait_pid, wait->location};
         put_complete(c, c->names[r->region_count + wait->pattern], "wait",
                      (struct stretch){wait->begin_ns, wait->end_ns, track});

@@ -39,7 +39,7 @@ static void release_stays(struct stays *stays)
 
 static bool is_mine(const struct cts_path *result, uint32_t location)
 {
-    return location < result->location_count && result->kept_blames[location].mine;
+    return location < result->location_count && result->kept.blames[location].mine;
 }
 
 /* Segments come last first; a latency counts for the location that it leads to. */
@@ -49,14 +49,14 @@ static enum cts_status sort_stays(const struct cts_path *result, struct stays *s
     const size_t locations = result->location_count;
     stays->first = cts_array_zeroed(locations + 2, sizeof *stays->first, error);
     if (!stays->first) return CTS_MEMORY;
-    for (size_t i = 0; i < result->segment_count; i++)
-        if (is_mine(result, result->segments[i].location))
-            stays->first[result->segments[i].location + 2]++;
+    for (size_t i = 0; i < result->kept.segments.count; i++)
+        if (is_mine(result, result->kept.segments.items[i].location))
+            stays->first[result->kept.segments.items[i].location + 2]++;
     for (size_t l = 0; l < locations; l++) stays->first[l + 2] += stays->first[l + 1];
     stays->items = cts_array_zeroed(stays->first[locations + 1], sizeof *stays->items, error);
     if (!stays->items) return CTS_MEMORY;
-    for (size_t i = result->segment_count; i-- > 0;) {
-        const struct cts_path_segment *const segment = &result->segments[i];
+    for (size_t i = result->kept.segments.count; i-- > 0;) {
+        const struct cts_path_segment *const segment = &result->kept.segments.items[i];
         if (is_mine(result, segment->location))
             stays->items[stays->first[segment->location + 1]++] =
                 (struct stay){segment->begin_ns, segment->end_ns};
@@ -114,7 +114,7 @@ static bool put(struct pass *pass, unsigned metric, uint64_t time_ns, uint64_t v
 static struct stay interval_of(const struct pass *pass, unsigned metric, size_t index)
 {
     if (metric == METRIC_PATH) return pass->all->stays.items[index];
-    const struct cts_path_kept_wait *const wait = &pass->all->result->kept_waits[index];
+    const struct cts_path_kept_wait *const wait = &pass->all->result->kept.waits[index];
     const uint64_t first_ns = pass->all->result->first_ns;
     return (struct stay){wait->begin_ns + first_ns, wait->end_ns + first_ns};
 }
@@ -208,7 +208,7 @@ static uint64_t waited_ns(struct pass *pass, const struct cts_timeline_event *ev
     size_t kept = 0;
     const bool leaves = event->kind == CTS_EVENT_LEAVE;
     for (size_t i = 0; i < pass->open.count; i++) {
-        const struct cts_path_kept_wait *const wait = &result->kept_waits[pass->open.items[i]];
+        const struct cts_path_kept_wait *const wait = &result->kept.waits[pass->open.items[i]];
         const bool copy = wait->region >= result->timeline->region_count;
         if (wait->leave_ns == now_ns && (leaves ? wait->region == event->region : copy))
             sum_ns += wait->end_ns - wait->begin_ns;
@@ -223,7 +223,7 @@ static void open_waits(struct pass *pass, uint64_t time_ns)
 {
     const struct cts_path *const result = pass->all->result;
     for (; pass->next_wait < pass->wait.end; pass->next_wait++) {
-        const struct cts_path_kept_wait *const wait = &result->kept_waits[pass->next_wait];
+        const struct cts_path_kept_wait *const wait = &result->kept.waits[pass->next_wait];
         if (wait->begin_ns + result->first_ns > time_ns) return;
         if (wait->region == CTS_TIMELINE_NONE) continue;
         if (CTS_ARRAY_RESERVE(&pass->open, pass->open.count + 1, pass->error)) {
@@ -281,7 +281,7 @@ static bool visit(void *state, uint32_t location, const struct cts_timeline_even
 /* The waits of a location among all, which are by location and begin. */
 static size_t first_wait(const struct cts_path *result, uint32_t location)
 {
-    return CTS_SEARCH(result->kept_wait_count, i, result->kept_waits[i].location < location);
+    return CTS_SEARCH(result->kept.wait_count, i, result->kept.waits[i].location < location);
 }
 
 static enum cts_status write_location(struct enriching *all, uint32_t location,
@@ -292,7 +292,7 @@ static enum cts_status write_location(struct enriching *all, uint32_t location,
         .all = all,
         .location = location,
         .stream = result->timeline->locations[location].kind == CTS_LOCATION_STREAM,
-        .blames = &result->kept_blames[location],
+        .blames = &result->kept.blames[location],
         .path = {all->stays.first[location], all->stays.first[location + 1], false},
         .wait = {first_wait(result, location), first_wait(result, location + 1), false},
         .error = error};

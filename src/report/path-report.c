@@ -156,7 +156,7 @@ static enum cts_status print_devices(const struct cts_path_report *report, FILE 
                                      struct cts_error *error)
 {
     enum { DEVICES = 8 };
-    const size_t count = report->result->device_count;
+    const size_t count = report->result->devices.count;
     if (!count) return CTS_OK;
     fprintf(file, "\n  Devices%s\n", report->within ? ", in the whole run" : "");
     const enum cts_status status = print_rows(

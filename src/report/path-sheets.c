@@ -252,7 +252,7 @@ CTS_SHEET_COLUMNS(device_columns, DEVICE_COLUMNS);
 static void device_row(const void *state, size_t index, struct cts_sheet_row *cells)
 {
     const struct cts_path_report *const report = state;
-    const struct cts_path_device_row *const row = &report->result->devices[index];
+    const struct cts_path_device_row *const row = &report->result->devices.items[index];
     const char *const device =
         row->device == CTS_TIMELINE_NONE ? NULL : cts_sheet_text(cells, 16, "%u", row->device);
     CTS_SHEET_FILL(cells, DEVICE_COLUMNS);
@@ -268,7 +268,7 @@ struct cts_sheet cts_path_sheet(const struct cts_path_report *report, enum cts_p
         return CTS_SHEET("instances", instance_columns, instance_count(result), instance_row,
                          report);
     case CTS_PATH_SHEET_DEVICE:
-        return CTS_SHEET("devices", device_columns, result->device_count, device_row, report);
+        return CTS_SHEET("devices", device_columns, result->devices.count, device_row, report);
     default: {
         struct cts_sheet sheet =
             CTS_SHEET("activities", activity_columns, result->row_count, activity_row, report);

@@ -214,16 +214,16 @@ static enum cts_status write_waits(struct cts_json *json, const struct cts_path 
     struct cts_lane_writer *const lane = cts_lane_begin(json, error);
     if (!lane) return CTS_MEMORY;
     enum cts_status status = CTS_OK;
-    size_t first = 0, last = result->kept_wait_count;
+    size_t first = 0, last = result->kept.wait_count;
     while (first < last) {
         const size_t middle = first + (last - first) / 2;
-        if (result->kept_waits[middle].location < location)
+        if (result->kept.waits[middle].location < location)
             first = middle + 1;
         else
             last = middle;
     }
-    for (size_t i = first; i < result->kept_wait_count && !status; i++) {
-        const struct cts_path_kept_wait *const wait = &result->kept_waits[i];
+    for (size_t i = first; i < result->kept.wait_count && !status; i++) {
+        const struct cts_path_kept_wait *const wait = &result->kept.waits[i];
         if (wait->location != location) break;
         const bool known = wait->culprit != CTS_TIMELINE_NONE;
         const struct cts_lane_interval interval = {
@@ -256,13 +256,14 @@ static enum cts_status sort_stays(const struct cts_path *result, uint32_t locati
                                   struct stays *stays, struct cts_error *error)
 {
     stays->starts = cts_array_zeroed((size_t)location_count + 2, sizeof *stays->starts, error);
-    stays->order = cts_array_zeroed(result->segment_count + 1, sizeof *stays->order, error);
+    stays->order = cts_array_zeroed(result->kept.segments.count + 1, sizeof *stays->order, error);
     if (!stays->starts || !stays->order) return CTS_MEMORY;
     size_t *const at = stays->starts + 1; /* where the next one of a location goes */
-    for (size_t i = 0; i < result->segment_count; i++) at[result->segments[i].location + 1]++;
+    for (size_t i = 0; i < result->kept.segments.count; i++)
+        at[result->kept.segments.items[i].location + 1]++;
     for (uint32_t l = 0; l < location_count; l++) at[l + 1] += at[l];
-    for (size_t i = result->segment_count; i-- > 0;)
-        stays->order[at[result->segments[i].location]++] = i;
+    for (size_t i = result->kept.segments.count; i-- > 0;)
+        stays->order[at[result->kept.segments.items[i].location]++] = i;
     return CTS_OK;
 }
 
@@ -286,8 +287,9 @@ static enum cts_status write_stays(struct cts_json *json, const struct shown *sh
     if (!lane) return CTS_MEMORY;
     enum cts_status status = CTS_OK;
     for (size_t i = stays->starts[location]; i < stays->starts[location + 1] && !status; i++) {
-        const struct cts_path_segment *const segment = &result->segments[stays->order[i]];
-        const bool comes = stays->order[i] + 1 < result->segment_count;
+        const struct cts_path_segment *const segment =
+            &result->kept.segments.items[stays->order[i]];
+        const bool comes = stays->order[i] + 1 < result->kept.segments.count;
         const struct cts_path_segment *const before = comes ? segment + 1 : segment;
         const struct cts_lane_interval interval = {
             .start_ns = segment->begin_ns - result->first_ns,

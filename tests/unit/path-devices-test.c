@@ -15,8 +15,8 @@ static void copy_on(struct trace *t, uint32_t stream, uint64_t begin_ns, uint64_
 
 static struct cts_path_device_row only_device(const struct cts_path *result)
 {
-    assert_int_equal(result->device_count, 1);
-    return result->devices[0];
+    assert_int_equal(result->devices.count, 1);
+    return result->devices.items[0];
 }
 
 /* Kernels [20,60) and [50,90), copy [80,120), memset [110,130), kernel [150,160). */
@@ -73,16 +73,16 @@ static void several_devices(void **state)
     trace_call(t, e, 35, 55, "a kernel");
     struct cts_path r;
     trace_analyze(t, (struct cts_path_options){0}, &r);
-    assert_int_equal(r.device_count, 3);
-    assert_int_equal(r.devices[0].rank, 0);
-    assert_int_equal(r.devices[0].startup_ns, 20);
-    assert_int_equal(r.devices[1].rank, 1);
-    assert_int_equal(r.devices[1].device, 0);
-    assert_int_equal(r.devices[1].startup_ns, 10);
-    assert_int_equal(r.devices[1].busy_ns[2], 15);
-    assert_int_equal(r.devices[1].busy_ns[1], 5 + 5);
-    assert_int_equal(r.devices[2].device, 3);
-    assert_int_equal(r.devices[2].span_ns, 20);
+    assert_int_equal(r.devices.count, 3);
+    assert_int_equal(r.devices.items[0].rank, 0);
+    assert_int_equal(r.devices.items[0].startup_ns, 20);
+    assert_int_equal(r.devices.items[1].rank, 1);
+    assert_int_equal(r.devices.items[1].device, 0);
+    assert_int_equal(r.devices.items[1].startup_ns, 10);
+    assert_int_equal(r.devices.items[1].busy_ns[2], 15);
+    assert_int_equal(r.devices.items[1].busy_ns[1], 5 + 5);
+    assert_int_equal(r.devices.items[2].device, 3);
+    assert_int_equal(r.devices.items[2].span_ns, 20);
     cts_path_release(&r);
     trace_free(t);
 }
@@ -259,9 +259,9 @@ static void random_devices(void **state)
 static uint64_t blame_at(const struct cts_path *result, uint32_t location, uint64_t time_ns)
 {
     uint64_t sum_ns = 0;
-    for (size_t i = 0; i < result->kept_blames[location].count; i++)
-        if (result->kept_blames[location].items[i].time_ns == time_ns)
-            sum_ns += result->kept_blames[location].items[i].blame_ns;
+    for (size_t i = 0; i < result->kept.blames[location].count; i++)
+        if (result->kept.blames[location].items[i].time_ns == time_ns)
+            sum_ns += result->kept.blames[location].items[i].blame_ns;
     return sum_ns;
 }
 
@@ -283,10 +283,10 @@ static void blame_of_activities(void **state)
     assert_int_equal(blame_at(&r, a, 5), 20);
     assert_int_equal(blame_at(&r, b, 0), 5); /* before its first activity */
     assert_int_equal(blame_at(&r, b, 20), 15 + 40);
-    assert_int_equal(r.kept_blames[host].count, 0);
-    assert_int_equal(r.kept_wait_count, 1);
-    assert_int_equal(r.kept_waits[0].leave_ns, 100);
-    assert_string_equal(r.region_names[r.kept_waits[0].region], "cudaDeviceSynchronize");
+    assert_int_equal(r.kept.blames[host].count, 0);
+    assert_int_equal(r.kept.wait_count, 1);
+    assert_int_equal(r.kept.waits[0].leave_ns, 100);
+    assert_string_equal(r.region_names[r.kept.waits[0].region], "cudaDeviceSynchronize");
     cts_path_release(&r);
     trace_free(t);
 }
@@ -309,7 +309,7 @@ static void blame_of_interrupted(void **state)
     assert_int_equal(r.wait_ns, 70);
     assert_int_equal(blame_at(&r, sender, 5), 20 + 30);
     assert_int_equal(blame_at(&r, sender, 30), 20);
-    assert_int_equal(r.kept_blames[sender].count, 2);
+    assert_int_equal(r.kept.blames[sender].count, 2);
     cts_path_release(&r);
     trace_free(t);
 }

@@ -481,21 +481,23 @@ static inline void assert_same_result(const struct cts_path *a, const struct cts
             assert_int_equal(x->blamed_ns, y->blamed_ns);
         }
     }
-    assert_int_equal(a->device_count, b->device_count);
-    if (a->device_count)
-        assert_memory_equal(a->devices, b->devices, a->device_count * sizeof *a->devices);
-    assert_int_equal(a->segment_count, b->segment_count);
-    if (a->segment_count)
-        assert_memory_equal(a->segments, b->segments, a->segment_count * sizeof *a->segments);
+    assert_int_equal(a->devices.count, b->devices.count);
+    if (a->devices.count)
+        assert_memory_equal(a->devices.items, b->devices.items,
+                            a->devices.count * sizeof *a->devices.items);
+    assert_int_equal(a->kept.segments.count, b->kept.segments.count);
+    if (a->kept.segments.count)
+        assert_memory_equal(a->kept.segments.items, b->kept.segments.items,
+                            a->kept.segments.count * sizeof *a->kept.segments.items);
 }
 
 /* What each activity of this process's ranks has to answer for, if that was kept. */
 static inline uint64_t kept_blame_ns(const struct cts_path *result)
 {
     uint64_t sum_ns = 0;
-    for (uint32_t l = 0; l < result->location_count && result->kept_blames; l++)
-        for (size_t i = 0; i < result->kept_blames[l].count; i++)
-            sum_ns += result->kept_blames[l].items[i].blame_ns;
+    for (uint32_t l = 0; l < result->location_count && result->kept.blames; l++)
+        for (size_t i = 0; i < result->kept.blames[l].count; i++)
+            sum_ns += result->kept.blames[l].items[i].blame_ns;
     return sum_ns;
 }
 
@@ -551,12 +553,13 @@ static inline uint64_t assert_same_in_stretches(const struct cts_path_source *so
     struct cts_error error;
     options.keep_segments = options.keep_blames = options.keep_waits = false;
     options.window_events = 1;
-    whole.segment_count = 0;
+    whole.kept.segments.count = 0;
     if (cts_path_analyze(source, &options, &result, &error)) fail_msg("%s", error.text);
-    for (size_t i = 0; i < result.device_count && i < whole.device_count; i++) {
-        assert_true(result.devices[i].copy_missed_ns <= whole.devices[i].copy_missed_ns);
-        result.devices[i].copy_missed_ns = whole.devices[i].copy_missed_ns;
-        result.devices[i].copy_missed_count = whole.devices[i].copy_missed_count;
+    for (size_t i = 0; i < result.devices.count && i < whole.devices.count; i++) {
+        assert_true(result.devices.items[i].copy_missed_ns <=
+                    whole.devices.items[i].copy_missed_ns);
+        result.devices.items[i].copy_missed_ns = whole.devices.items[i].copy_missed_ns;
+        result.devices.items[i].copy_missed_count = whole.devices.items[i].copy_missed_count;
     }
     assert_same_result(&whole, &result);
     assert_int_equal(whole.node_count, result.node_count);

@@ -697,9 +697,9 @@ static void late_sender(void **state)
     expect_row(&r, "after", 20, 0);
     expect_row(&r, "MPI_Recv", 0, 0);
     assert_int_equal(r.path_crossings, 1);
-    assert_int_equal(r.segment_count, 3);
-    assert_int_equal(r.segments[0].location, b);
-    assert_int_equal(r.segments[2].location, a);
+    assert_int_equal(r.kept.segments.count, 3);
+    assert_int_equal(r.kept.segments.items[0].location, b);
+    assert_int_equal(r.kept.segments.items[2].location, a);
     finish(t, &r);
 }
 

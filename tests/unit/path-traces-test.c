@@ -148,8 +148,9 @@ static bool analyze(const char *name, struct cts_timeline *timeline, struct cts_
     assert_same_on_processes(&source, &options, 2, result);
     assert_same_on_processes(&source, &options, 4, result);
     uint64_t covered_ns = 0;
-    for (size_t i = 0; i < result->segment_count; i++)
-        covered_ns += result->segments[i].end_ns - result->segments[i].begin_ns;
+    for (size_t i = 0; i < result->kept.segments.count; i++)
+        covered_ns +=
+            result->kept.segments.items[i].end_ns - result->kept.segments.items[i].begin_ns;
     assert_int_equal(covered_ns, result->path_ns);
     compare_with_print(path, timeline, result);
     return true;

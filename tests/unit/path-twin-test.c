@@ -638,11 +638,11 @@ static void walk(const struct twin *w, uint64_t first_ns, struct path *path)
 
 static void compare_path(const struct path *path, const struct cts_path *r)
 {
-    assert_int_equal(r->segment_count, path->count);
+    assert_int_equal(r->kept.segments.count, path->count);
     for (size_t i = 0; i < path->count; i++) {
-        assert_int_equal(r->segments[i].location, path->stays[i].location);
-        assert_int_equal(r->segments[i].begin_ns, path->stays[i].begin_ns);
-        assert_int_equal(r->segments[i].end_ns, path->stays[i].end_ns);
+        assert_int_equal(r->kept.segments.items[i].location, path->stays[i].location);
+        assert_int_equal(r->kept.segments.items[i].begin_ns, path->stays[i].begin_ns);
+        assert_int_equal(r->kept.segments.items[i].end_ns, path->stays[i].end_ns);
     }
     for (unsigned i = 0; i < path->times.count; i++)
         assert_int_equal(row_named(r, path->times.names[i]).path_ns, path->times.units[i]);

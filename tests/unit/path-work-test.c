@@ -346,9 +346,9 @@ static void two_devices(void **state)
         expect_row(&r, "first kernel", 0, 70);
         expect_row(&r, "second kernel", 178, 90);
         expect_row(&r, "launch latency", 22 - 16, 0);
-        assert_int_equal(r.device_count, 2);
-        assert_int_equal(r.devices[0].busy_ns[0], 80);
-        assert_int_equal(r.devices[1].busy_ns[0], 178);
+        assert_int_equal(r.devices.count, 2);
+        assert_int_equal(r.devices.items[0].busy_ns[0], 80);
+        assert_int_equal(r.devices.items[1].busy_ns[0], 178);
         assert_int_equal(r.process_count, 1);
         finish(t, &r);
     }

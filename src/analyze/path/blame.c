@@ -20,47 +20,26 @@ static enum cts_status keep(struct cts_path_blames *list, uint64_t time_ns, unsi
     return CTS_OK;
 }
 
-static enum cts_status book_and_keep(struct cts_path_graph *graph, uint32_t location,
-                                     const struct cts_path_pieces *pieces, unsigned __int128 *blame,
-                                     struct cts_error *error)
-{
-    const struct cts_path_location *const at = &graph->locations[location];
-    if (!graph->kept_blames || !pieces->count) {
-        cts_path_book(graph, at, pieces, blame, NULL);
-        return CTS_OK;
-    }
-    unsigned __int128 *const by_node = cts_array_zeroed(at->count + 1, sizeof *by_node, error);
-    if (!by_node) return CTS_MEMORY;
-    cts_path_book(graph, at, pieces, blame, by_node);
-    struct cts_path_blames *const list = &graph->kept_blames[location];
-    enum cts_status status = keep(list, 0, by_node[at->count], error);
-    for (size_t i = 0; i < at->count && !status; i++)
-        status = keep(list, at->time_ns[i] - graph->first_ns, by_node[i], error);
-    free(by_node);
-    return status;
-}
-
 /* Cumulative floor over the locations by order, and over each one's list. Of the locations before
  * only the fractions of a ns matter. */
-enum cts_status cts_path_round_blames(struct cts_path_graph *graph, struct cts_error *error)
+enum cts_status cts_path_round_blames(const struct cts_path_system *system,
+                                      struct cts_path_blames *kept, struct cts_error *error)
 {
-    if (!graph->options->keep_blames) return CTS_OK;
-    uint64_t *const fractions = cts_array_zeroed(graph->location_count, sizeof *fractions, error);
+    uint64_t *const fractions = cts_array_zeroed(system->location_count, sizeof *fractions, error);
     enum cts_status status = fractions ? CTS_OK : CTS_MEMORY;
-    if (!cts_processes_agree(graph->processes, &status, error)) {
+    if (!cts_processes_agree(system->processes, &status, error)) {
         free(fractions);
         return status;
     }
-    for (uint32_t l = 0; l < graph->location_count; l++)
-        for (size_t i = 0; i < graph->kept_blames[l].count; i++)
-            fractions[l] += graph->kept_blames[l].items[i].fraction;
-    cts_processes_reduce_u64(graph->processes, fractions, graph->location_count, CTS_REDUCE_SUM);
+    for (uint32_t l = 0; l < system->location_count; l++)
+        for (size_t i = 0; i < kept[l].count; i++) fractions[l] += kept[l].items[i].fraction;
+    cts_processes_reduce_u64(system->processes, fractions, system->location_count, CTS_REDUCE_SUM);
     uint64_t sum = 0;
-    for (uint32_t order = 0; order < graph->location_count; order++) {
-        const uint32_t l = graph->by_process[order];
+    for (uint32_t order = 0; order < system->location_count; order++) {
+        const uint32_t l = system->by_process[order];
         uint64_t now = sum;
-        for (size_t i = 0; i < graph->kept_blames[l].count; i++) {
-            struct cts_path_blame_at *const item = &graph->kept_blames[l].items[i];
+        for (size_t i = 0; i < kept[l].count; i++) {
+            struct cts_path_blame_at *const item = &kept[l].items[i];
             now += item->fraction;
             item->blame_ns += now >> 32;
             item->fraction = 0;
@@ -75,33 +54,61 @@ enum cts_status cts_path_round_blames(struct cts_path_graph *graph, struct cts_e
 /* ---- process by process ---- */
 
 struct blaming {
-    struct cts_path_graph *graph;
+    const struct cts_path_graph *graph;
     struct cts_path_pieces *hosts; /* by order: what the hosts' waits put on each location */
-    unsigned __int128 *blame;
+    struct cts_path_blamed *blamed;
     pthread_mutex_t lock;
 };
+
+/* What landed on a location, by region and, if it is kept, by what began there. */
+static enum cts_status book_and_keep(const struct blaming *blaming, uint32_t location,
+                                     const struct cts_path_pieces *pieces, unsigned __int128 *blame,
+                                     struct cts_error *error)
+{
+    const struct cts_path_graph *const graph = blaming->graph;
+    const struct cts_path_location *const at = &graph->locations[location];
+    if (!blaming->blamed->kept || !pieces->count) {
+        cts_path_book(graph, at, pieces, blame, NULL);
+        return CTS_OK;
+    }
+    unsigned __int128 *const by_node = cts_array_zeroed(at->count + 1, sizeof *by_node, error);
+    if (!by_node) return CTS_MEMORY;
+    cts_path_book(graph, at, pieces, blame, by_node);
+    struct cts_path_blames *const list = &blaming->blamed->kept[location];
+    enum cts_status status = keep(list, 0, by_node[at->count], error);
+    for (size_t i = 0; i < at->count && !status; i++)
+        status = keep(list, at->time_ns[i] - graph->first_ns, by_node[i], error);
+    free(by_node);
+    return status;
+}
 
 static enum cts_status blame_process(void *state, size_t process, struct cts_error *error)
 {
     struct blaming *const blaming = state;
-    struct cts_path_graph *const graph = blaming->graph;
-    const uint32_t first = graph->process_first[process], end = graph->process_first[process + 1];
-    if (first == end || !cts_path_is_mine(graph, graph->by_process[first])) return CTS_OK;
+    const struct cts_path_graph *const graph = blaming->graph;
+    const uint32_t first = graph->system->process_first[process],
+                   end = graph->system->process_first[process + 1];
+    if (first == end || !cts_path_is_mine(graph->system, graph->system->by_process[first]))
+        return CTS_OK;
     struct cts_path_pieces *const landed = cts_array_zeroed(end - first, sizeof *landed, error);
-    unsigned __int128 *const blame = cts_array_zeroed(graph->region_count, sizeof *blame, error);
+    unsigned __int128 *const blame =
+        cts_array_zeroed(graph->system->region_count, sizeof *blame, error);
     enum cts_status status = landed && blame ? CTS_OK : CTS_MEMORY;
-    const struct cts_path_sweep sweep = {.graph = graph,
-                                         .first = first,
-                                         .end = end,
-                                         .direct = graph->options->direct_blame,
-                                         .inflow = blaming->hosts + first,
-                                         .landed = landed};
+    struct cts_path_sweep sweep = {.graph = graph,
+                                   .first = first,
+                                   .end = end,
+                                   .direct = graph->system->options->direct_blame,
+                                   .inflow = blaming->hosts + first,
+                                   .landed = landed};
     if (!status) status = cts_path_sweep(&sweep, error);
     for (uint32_t i = first; i < end && !status; i++)
-        status = book_and_keep(graph, graph->by_process[i], &landed[i - first], blame, error);
+        status =
+            book_and_keep(blaming, graph->system->by_process[i], &landed[i - first], blame, error);
     if (!status) {
         pthread_mutex_lock(&blaming->lock);
-        for (uint32_t i = 0; i < graph->region_count; i++) blaming->blame[i] += blame[i];
+        for (uint32_t i = 0; i < graph->system->region_count; i++)
+            blaming->blamed->blame[i] += blame[i];
+        blaming->blamed->circles += sweep.circles;
         pthread_mutex_unlock(&blaming->lock);
     }
     for (uint32_t i = first; i < end && landed; i++) free(landed[i - first].items);
@@ -110,22 +117,24 @@ static enum cts_status blame_process(void *state, size_t process, struct cts_err
     return status;
 }
 
-enum cts_status cts_path_blame(struct cts_path_graph *graph, unsigned __int128 *blame,
+enum cts_status cts_path_blame(const struct cts_path_graph *graph, struct cts_path_blamed *blamed,
                                struct cts_error *error)
 {
-    struct blaming blaming = {.graph = graph, .blame = blame};
-    blaming.hosts = cts_array_zeroed(graph->location_count, sizeof *blaming.hosts, error);
+    struct blaming blaming = {.graph = graph, .blamed = blamed};
+    blaming.hosts = cts_array_zeroed(graph->system->location_count, sizeof *blaming.hosts, error);
     if (!blaming.hosts) return CTS_MEMORY;
     pthread_mutex_init(&blaming.lock, NULL);
-    const struct cts_path_sweep sweep = {.graph = graph,
-                                         .end = graph->location_count,
-                                         .hosts = true,
-                                         .direct = graph->options->direct_blame,
-                                         .landed = blaming.hosts};
+    struct cts_path_sweep sweep = {.graph = graph,
+                                   .end = graph->system->location_count,
+                                   .hosts = true,
+                                   .direct = graph->system->options->direct_blame,
+                                   .landed = blaming.hosts};
     enum cts_status status = cts_path_sweep(&sweep, error);
+    blamed->circles += sweep.circles;
     if (!status)
-        status = cts_path_for_each(graph, graph->process_count, blame_process, &blaming, error);
-    for (uint32_t i = 0; i < graph->location_count; i++) free(blaming.hosts[i].items);
+        status = cts_path_for_each(graph->system, graph->system->process_count, blame_process,
+                                   &blaming, error);
+    for (uint32_t i = 0; i < graph->system->location_count; i++) free(blaming.hosts[i].items);
     free(blaming.hosts);
     pthread_mutex_destroy(&blaming.lock);
     return status;

@@ -52,7 +52,8 @@ static void book_run(struct booking *b, uint64_t from_ns, uint64_t to_ns, uint64
     }
     if (b->by_node) b->by_node[begin_of(b)] += (unsigned __int128)density * (to_ns - from_ns);
     b->blame[region_at(b)] += (unsigned __int128)density * (to_ns - from_ns - transfer_ns);
-    b->blame[b->graph->pseudo + CTS_PATH_MPI_TRANSFER] += (unsigned __int128)density * transfer_ns;
+    b->blame[b->graph->system->pseudo + CTS_PATH_MPI_TRANSFER] +=
+        (unsigned __int128)density * transfer_ns;
 }
 
 void cts_path_book(const struct cts_path_graph *graph, const struct cts_path_location *at,
@@ -65,7 +66,7 @@ void cts_path_book(const struct cts_path_graph *graph, const struct cts_path_loc
     for (size_t i = 0; i + 1 < pieces->count; i++) {
         const uint64_t density = pieces->items[i].density;
         uint64_t now_ns = pieces->items[i].time_ns, end_ns = pieces->items[i + 1].time_ns;
-        if (!density || !cts_path_clip(graph, &now_ns, &end_ns)) continue;
+        if (!density || !cts_path_clip(graph->system, &now_ns, &end_ns)) continue;
         uint32_t next = b.node == CTS_PATH_NONE ? 0 : b.node + 1;
         if (next < at->count && at->time_ns[next] <= now_ns) { /* far behind: search */
             b.node = cts_path_node_at(at, now_ns);

@@ -3,7 +3,6 @@
 #include "analyze/path/build.h"
 
 #include "analyze/path/load.h"
-#include "analyze/path/open.h"
 #include "analyze/path/raw.h"
 #include "analyze/path/steps.h"
 
@@ -30,45 +29,54 @@ static enum cts_status host_step(void *state, size_t index, struct cts_error *er
     return cts_path_host_waits(graph, (uint32_t)index, error);
 }
 
-enum cts_status cts_path_agree_on_times(struct cts_path_graph *graph, struct cts_error *error)
+static enum cts_status open_graph(const struct cts_path_system *system,
+                                  const struct cts_path_stretch *stretch,
+                                  struct cts_path_graph *graph, struct cts_error *error)
 {
-    cts_processes_reduce_u64(graph->processes, &graph->first_ns, 1, CTS_REDUCE_MIN);
-    cts_processes_reduce_u64(graph->processes, &graph->last_ns, 1, CTS_REDUCE_MAX);
-    const struct cts_path_stretch *const stretch = graph->stretch;
-    if (stretch && !stretch->first) graph->first_ns = stretch->begin_ns;
-    if (stretch && !stretch->last) graph->last_ns = stretch->end_ns;
-    graph->is_empty = stretch && graph->first_ns > graph->last_ns;
-    if (graph->is_empty) return CTS_OK;
-    if (graph->first_ns > graph->last_ns)
-        return cts_fail(error, CTS_FORMAT,
-                        "the trace has no regions entered and no device activities");
+    *graph = (struct cts_path_graph){.system = system, .stretch = stretch};
+    graph->locations = cts_array_zeroed(system->location_count, sizeof *graph->locations, error);
+    if (!graph->locations) return CTS_MEMORY;
+    for (uint32_t l = 0; l < system->location_count; l++) graph->locations[l].who = &system->who[l];
     return CTS_OK;
 }
 
-enum cts_status cts_path_graph_build(const struct cts_path_source *source,
-                                     const struct cts_path_options *options,
+/* From where to where the graph goes: a stretch, to its ends. */
+static enum cts_status find_ends(struct cts_path_graph *graph, struct cts_path_profile *profile,
+                                 struct cts_error *error)
+{
+    const struct cts_path_stretch *const stretch = graph->stretch;
+    cts_path_agree_on_times(graph->system, profile);
+    graph->first_ns = stretch && !stretch->first ? stretch->begin_ns : profile->first_ns;
+    graph->last_ns = stretch && !stretch->last ? stretch->end_ns : profile->last_ns;
+    graph->is_empty = stretch && graph->first_ns > graph->last_ns;
+    return stretch ? CTS_OK : cts_path_check_times(profile, error);
+}
+
+enum cts_status cts_path_graph_build(const struct cts_path_reading *reading,
                                      const struct cts_path_stretch *stretch,
                                      struct cts_path_graph *graph, struct cts_error *error)
 {
-    enum cts_status status = cts_path_graph_open(source, options, graph, error);
-    graph->stretch = stretch;
-    if (!status) status = cts_path_load(graph, error);
+    const struct cts_path_system *const system = reading->system;
+    const struct cts_processes *const processes = system->processes;
+    enum cts_status status = open_graph(system, stretch, graph, error);
+    if (!status) status = cts_path_load(reading, graph, error);
     if (!status) status = cts_path_match_threads(graph, error);
-    if (!cts_processes_agree(graph->processes, &status, error)) return status;
-    status = cts_path_agree_on_times(graph, error);
+    if (!cts_processes_agree(processes, &status, error)) return status;
+    status = find_ends(graph, reading->profile, error);
     if (graph->is_empty) return status;
     if (!status) status = cts_path_match_messages(graph, error);
-    if (!cts_processes_agree(graph->processes, &status, error)) return status;
+    if (!cts_processes_agree(processes, &status, error)) return status;
     status = cts_path_match_groups(graph, error);
-    if (!cts_processes_agree(graph->processes, &status, error)) return status;
+    if (!cts_processes_agree(processes, &status, error)) return status;
     status = cts_path_match_locks(graph, error);
-    if (!cts_processes_agree(graph->processes, &status, error)) return status;
-    status = cts_path_for_each(graph, graph->location_count, host_step, graph, error);
-    if (!status) status = cts_path_for_each(graph, graph->process_count, device_step, graph, error);
-    if (!cts_processes_agree(graph->processes, &status, error)) return status;
+    if (!cts_processes_agree(processes, &status, error)) return status;
+    status = cts_path_for_each(system, system->location_count, host_step, graph, error);
+    if (!status)
+        status = cts_path_for_each(system, system->process_count, device_step, graph, error);
+    if (!cts_processes_agree(processes, &status, error)) return status;
     status = cts_path_full_devices(graph, error);
     if (!status)
-        status = cts_path_for_each(graph, graph->location_count, settle_step, graph, error);
-    if (!cts_processes_agree(graph->processes, &status, error)) return status;
+        status = cts_path_for_each(system, system->location_count, settle_step, graph, error);
+    if (!cts_processes_agree(processes, &status, error)) return status;
     return cts_path_share_waits(graph, error);
 }

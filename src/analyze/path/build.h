@@ -3,16 +3,14 @@
 #define CTS_ANALYZE_PATH_BUILD_H
 
 #include "analyze/path/graph.h"
+#include "analyze/path/profile.h"
 
-/* Opens and builds the graph of this process's ranks, with all waits and jumps. `stretch`: only of
- * that part, whose events the source gives; NULL: of everything. */
-CTS_MUST_CHECK enum cts_status cts_path_graph_build(const struct cts_path_source *source,
-                                                    const struct cts_path_options *options,
+/* Builds the graph of this process's ranks, with all waits and jumps; the profile, which is open,
+ * gets what reading counts. `stretch`: only of that part, whose events the source gives; NULL: of
+ * everything. The system must outlive the graph. */
+CTS_MUST_CHECK enum cts_status cts_path_graph_build(const struct cts_path_reading *reading,
                                                     const struct cts_path_stretch *stretch,
                                                     struct cts_path_graph *graph,
                                                     struct cts_error *error);
-/* The first and the last event of all processes. */
-CTS_MUST_CHECK enum cts_status cts_path_agree_on_times(struct cts_path_graph *graph,
-                                                       struct cts_error *error);
 
 #endif

@@ -149,23 +149,24 @@ struct best {
 
 static int by_location(const void *left, const void *right, void *state)
 {
-    const struct cts_path_graph *const graph = state;
+    const struct cts_path_system *const system = state;
     const struct landing *const a = left, *const b = right;
-    const uint32_t a_order = graph->locations[a->location].order;
-    const uint32_t b_order = graph->locations[b->location].order;
+    const uint32_t a_order = system->who[a->location].order;
+    const uint32_t b_order = system->who[b->location].order;
     if (a_order != b_order) return a_order < b_order ? -1 : 1;
     return (a->from_ns > b->from_ns) - (a->from_ns < b->from_ns);
 }
 
 /* Of what lands on own locations; by order, so that ties go to the lower one. */
-static void choose_best(struct cts_path_graph *graph, struct landings *landed,
+static void choose_best(const struct cts_path_graph *graph, struct landings *landed,
                         unsigned __int128 *blame, struct best *best)
 {
     if (landed->count)
-        qsort_r(landed->items, landed->count, sizeof *landed->items, by_location, graph);
+        qsort_r(landed->items, landed->count, sizeof *landed->items, by_location,
+                (void *)(uintptr_t)graph->system);
     for (size_t i = 0; i < landed->count;) {
         const uint32_t location = landed->items[i].location;
-        for (uint32_t r = 0; r < graph->region_count; r++) blame[r] = 0;
+        for (uint32_t r = 0; r < graph->system->region_count; r++) blame[r] = 0;
         for (; i < landed->count && landed->items[i].location == location; i++) {
             const struct landing *const landing = &landed->items[i];
             struct cts_path_piece ends[] = {{landing->from_ns, landing->density},
@@ -173,7 +174,7 @@ static void choose_best(struct cts_path_graph *graph, struct landings *landed,
             const struct cts_path_pieces pieces = {ends, 2, 2};
             cts_path_book(graph, &graph->locations[location], &pieces, blame, NULL);
         }
-        for (uint32_t r = 0; r < graph->region_count; r++)
+        for (uint32_t r = 0; r < graph->system->region_count; r++)
             if ((uint64_t)(blame[r] >> 32) > best->ns)
                 *best = (struct best){(uint64_t)(blame[r] >> 32), location, r};
     }
@@ -186,7 +187,7 @@ struct room {
 };
 
 /* One wait, as far as it lands on own locations. */
-static enum cts_status follow_instance(struct cts_path_graph *graph,
+static enum cts_status follow_instance(const struct cts_path_graph *graph,
                                        const struct cts_path_instance *instance, struct room *room,
                                        struct best *best, struct cts_error *error)
 {
@@ -195,7 +196,7 @@ static enum cts_status follow_instance(struct cts_path_graph *graph,
                                   instance->location};
     struct trace t = {.graph = graph,
                       .hosts = true,
-                      .direct = graph->options->direct_blame,
+                      .direct = graph->system->options->direct_blame,
                       .landed = hosts,
                       .error = error};
     hosts->count = 0;
@@ -204,7 +205,7 @@ static enum cts_status follow_instance(struct cts_path_graph *graph,
     enum cts_status status = CTS_OK;
     for (size_t i = 0; i < hosts->count && !status; i++) {
         const struct landing *const landing = &hosts->items[i];
-        if (!cts_path_is_mine(graph, landing->location)) continue;
+        if (!cts_path_is_mine(graph->system, landing->location)) continue;
         all->count = 0;
         t.hosts = false;
         t.landed = all;
@@ -220,23 +221,24 @@ static enum cts_status follow_instance(struct cts_path_graph *graph,
 }
 
 /* Of all processes the largest; ties to the lower location. */
-static enum cts_status agree(struct cts_path_graph *graph, struct cts_path_instance *instances,
-                             const struct best *best, size_t count, struct cts_error *error)
+static enum cts_status agree(const struct cts_path_graph *graph,
+                             struct cts_path_instance *instances, const struct best *best,
+                             size_t count, struct cts_error *error)
 {
     uint64_t *const most = cts_array_zeroed(count, sizeof *most, error);
     uint64_t *const who = cts_array_zeroed(count, sizeof *who, error);
     enum cts_status status = most && who ? CTS_OK : CTS_MEMORY;
-    if (!cts_processes_agree(graph->processes, &status, error)) goto out;
+    if (!cts_processes_agree(graph->system->processes, &status, error)) goto out;
     for (size_t i = 0; i < count; i++) most[i] = best[i].ns;
-    cts_processes_reduce_u64(graph->processes, most, count, CTS_REDUCE_MAX);
+    cts_processes_reduce_u64(graph->system->processes, most, count, CTS_REDUCE_MAX);
     for (size_t i = 0; i < count; i++)
         who[i] = best[i].ns && best[i].ns == most[i]
-                     ? (uint64_t)graph->locations[best[i].location].order << 32 | best[i].region
+                     ? (uint64_t)graph->system->who[best[i].location].order << 32 | best[i].region
                      : UINT64_MAX;
-    cts_processes_reduce_u64(graph->processes, who, count, CTS_REDUCE_MIN);
+    cts_processes_reduce_u64(graph->system->processes, who, count, CTS_REDUCE_MIN);
     for (size_t i = 0; i < count; i++) {
         if (who[i] == UINT64_MAX) continue;
-        instances[i].blamed = graph->by_process[who[i] >> 32];
+        instances[i].blamed = graph->system->by_process[who[i] >> 32];
         instances[i].blamed_region = (uint32_t)who[i];
         instances[i].blamed_ns = most[i];
     }
@@ -246,16 +248,17 @@ out:
     return status;
 }
 
-enum cts_status cts_path_find_culprits(struct cts_path_graph *graph,
+enum cts_status cts_path_find_culprits(const struct cts_path_graph *graph,
                                        struct cts_path_instance *instances, size_t count,
                                        struct cts_error *error)
 {
-    struct room room = {.blame = cts_array_zeroed(graph->region_count, sizeof *room.blame, error)};
+    struct room room = {
+        .blame = cts_array_zeroed(graph->system->region_count, sizeof *room.blame, error)};
     struct best *const best = cts_array_zeroed(count, sizeof *best, error);
     enum cts_status status = room.blame && best ? CTS_OK : CTS_MEMORY;
     for (size_t i = 0; i < count && !status; i++)
         status = follow_instance(graph, &instances[i], &room, &best[i], error);
-    if (cts_processes_agree(graph->processes, &status, error))
+    if (cts_processes_agree(graph->system->processes, &status, error))
         status = agree(graph, instances, best, count, error);
     free(room.through_hosts.items);
     free(room.through_all.items);

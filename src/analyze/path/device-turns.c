@@ -53,7 +53,7 @@ static uint64_t later(uint64_t a, uint64_t b)
 
 static bool is_kernel(const struct cts_path_graph *graph, uint32_t region)
 {
-    return region < graph->pseudo && graph->regions[region].kind != CTS_PATH_API;
+    return region < graph->system->pseudo && graph->system->regions[region].kind != CTS_PATH_API;
 }
 
 static enum cts_status gather(const struct cts_path_graph *graph, uint32_t location,
@@ -249,18 +249,18 @@ struct turns {
 static bool is_of(const struct cts_path_graph *graph, uint32_t location,
                   const struct device *device)
 {
-    return graph->locations[location].stream && cts_path_is_mine(graph, location) &&
-           graph->timeline->locations[location].device == device->number;
+    return graph->system->who[location].stream && cts_path_is_mine(graph->system, location) &&
+           graph->system->timeline->locations[location].device == device->number;
 }
 
 static enum cts_status open_device(const struct cts_path_graph *graph, struct device *device,
                                    struct cts_error *error)
 {
     struct kernels *const kernels = &device->kernels;
-    const uint32_t end = graph->process_first[device->process + 1];
-    for (uint32_t i = graph->process_first[device->process]; i < end; i++) {
+    const uint32_t end = graph->system->process_first[device->process + 1];
+    for (uint32_t i = graph->system->process_first[device->process]; i < end; i++) {
         const size_t before = kernels->count;
-        const uint32_t location = graph->by_process[i];
+        const uint32_t location = graph->system->by_process[i];
         if (!is_of(graph, location, device)) continue;
         if (gather(graph, location, kernels, error)) return CTS_MEMORY;
         device->stream_count += kernels->count > before;
@@ -316,10 +316,10 @@ static enum cts_status settle_device(const struct turns *turns, const struct dev
 {
     struct cts_path_graph *const graph = turns->graph;
     const enum cts_path_turns taken = judge(turns, device);
-    const uint32_t end = graph->process_first[device->process + 1];
-    for (uint32_t i = graph->process_first[device->process]; i < end; i++)
-        if (is_of(graph, graph->by_process[i], device))
-            graph->locations[graph->by_process[i]].turns = (uint8_t)taken;
+    const uint32_t end = graph->system->process_first[device->process + 1];
+    for (uint32_t i = graph->system->process_first[device->process]; i < end; i++)
+        if (is_of(graph, graph->system->by_process[i], device))
+            graph->locations[graph->system->by_process[i]].turns = (uint8_t)taken;
     if (taken == CTS_PATH_TURNS_UNKNOWN && note_hints(graph, device, error)) return CTS_MEMORY;
     const enum cts_status status =
         taken == CTS_PATH_TURNS_TAKEN
@@ -331,9 +331,9 @@ static enum cts_status settle_device(const struct turns *turns, const struct dev
 static bool is_first_of(const struct cts_path_graph *graph, uint32_t index,
                         const struct device *device)
 {
-    if (!is_of(graph, graph->by_process[index], device)) return false;
-    for (uint32_t i = graph->process_first[device->process]; i < index; i++)
-        if (is_of(graph, graph->by_process[i], device)) return false;
+    if (!is_of(graph, graph->system->by_process[index], device)) return false;
+    for (uint32_t i = graph->system->process_first[device->process]; i < index; i++)
+        if (is_of(graph, graph->system->by_process[i], device)) return false;
     return true;
 }
 
@@ -342,11 +342,13 @@ static enum cts_status each_device(struct turns *turns, uint32_t process, bool s
                                    struct cts_error *error)
 {
     const struct cts_path_graph *const graph = turns->graph;
-    const uint32_t first = graph->process_first[process], end = graph->process_first[process + 1];
+    const uint32_t first = graph->system->process_first[process],
+                   end = graph->system->process_first[process + 1];
     enum cts_status status = CTS_OK;
     for (uint32_t i = first; i < end && !status; i++) {
-        struct device device = {.process = process,
-                                .number = graph->timeline->locations[graph->by_process[i]].device};
+        struct device device = {
+            .process = process,
+            .number = graph->system->timeline->locations[graph->system->by_process[i]].device};
         if (!is_first_of(graph, i, &device)) continue;
         status = open_device(graph, &device, error);
         if (!status && settle) status = settle_device(turns, &device, error);
@@ -370,17 +372,21 @@ static enum cts_status settle_step(void *state, size_t index, struct cts_error *
 enum cts_status cts_path_full_devices(struct cts_path_graph *graph, struct cts_error *error)
 {
     struct turns turns = {.graph = graph};
-    turns.processes = cts_array_zeroed(graph->process_count, sizeof *turns.processes, error);
+    turns.processes =
+        cts_array_zeroed(graph->system->process_count, sizeof *turns.processes, error);
     enum cts_status status = turns.processes ? CTS_OK : CTS_MEMORY;
-    if (!status) status = cts_path_for_each(graph, graph->process_count, look_step, &turns, error);
-    for (uint32_t p = 0; p < graph->process_count && !status; p++) {
+    if (!status)
+        status = cts_path_for_each(graph->system, graph->system->process_count, look_step, &turns,
+                                   error);
+    for (uint32_t p = 0; p < graph->system->process_count && !status; p++) {
         turns.all.overlaps += turns.processes[p].overlaps;
         turns.all.waits += turns.processes[p].waits;
     }
-    if (cts_processes_agree(graph->processes, &status, error)) {
-        cts_processes_reduce_u64(graph->processes, &turns.all.overlaps, 1, CTS_REDUCE_SUM);
-        cts_processes_reduce_u64(graph->processes, &turns.all.waits, 1, CTS_REDUCE_SUM);
-        status = cts_path_for_each(graph, graph->process_count, settle_step, &turns, error);
+    if (cts_processes_agree(graph->system->processes, &status, error)) {
+        cts_processes_reduce_u64(graph->system->processes, &turns.all.overlaps, 1, CTS_REDUCE_SUM);
+        cts_processes_reduce_u64(graph->system->processes, &turns.all.waits, 1, CTS_REDUCE_SUM);
+        status = cts_path_for_each(graph->system, graph->system->process_count, settle_step, &turns,
+                                   error);
     }
     free(turns.processes);
     return status;

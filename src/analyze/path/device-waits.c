@@ -10,7 +10,6 @@
 
 #include "analyze/path/path-launches.h"
 #include "analyze/path/offer.h"
-#include "analyze/path/open.h"
 #include "analyze/path/steps.h"
 #include "common/map.h"
 #include "common/promise.h"
@@ -425,7 +424,8 @@ static bool has_blocked(const struct replay *r, const struct cts_path_call *call
     const struct cts_path_location *const host = &r->graph->locations[call->location];
     const struct cts_path_location *const at = &r->graph->locations[call->stream];
     const struct cts_path_activity *const copy = &at->activities.items[call->activity];
-    return (at->region[copy->begin] & ~CTS_PATH_LEAVE) != r->graph->pseudo + CTS_PATH_COPY_DTOD &&
+    return (at->region[copy->begin] & ~CTS_PATH_LEAVE) !=
+               r->graph->system->pseudo + CTS_PATH_COPY_DTOD &&
            at->time_ns[copy->begin] >= host->time_ns[call->op->enter] &&
            at->time_ns[copy->end] <= host->time_ns[call->op->leave];
 }
@@ -480,13 +480,13 @@ static enum cts_status replay_call(struct replay *r, const struct cts_path_call 
 static enum cts_status open_streams(struct cts_path_device *device, struct cts_error *error)
 {
     struct cts_path_graph *const graph = device->graph;
-    const uint32_t first = graph->process_first[device->process];
-    const uint32_t end = graph->process_first[device->process + 1];
+    const uint32_t first = graph->system->process_first[device->process];
+    const uint32_t end = graph->system->process_first[device->process + 1];
     device->lowest = UINT32_MAX;
     device->highest = 0;
     for (uint32_t p = first; p < end; p++) {
-        const uint32_t id = graph->by_process[p];
-        if (!graph->locations[id].stream || !graph->locations[id].raw) continue;
+        const uint32_t id = graph->system->by_process[p];
+        if (!graph->system->who[id].stream || !graph->locations[id].raw) continue;
         device->stream_count++;
         if (id < device->lowest) device->lowest = id;
         if (id > device->highest) device->highest = id;
@@ -497,16 +497,16 @@ static enum cts_status open_streams(struct cts_path_device *device, struct cts_e
     if (!device->streams || !device->stream_index) return CTS_MEMORY;
     uint32_t at = 0;
     for (uint32_t p = first; p < end; p++) {
-        const uint32_t id = graph->by_process[p];
-        if (!graph->locations[id].stream || !graph->locations[id].raw) continue;
-        device->streams[at] =
-            (struct cts_path_stream){.location = id,
-                                     .device = graph->timeline->locations[id].device,
-                                     .non_blocking = graph->timeline->locations[id].non_blocking};
+        const uint32_t id = graph->system->by_process[p];
+        if (!graph->system->who[id].stream || !graph->locations[id].raw) continue;
+        device->streams[at] = (struct cts_path_stream){
+            .location = id,
+            .device = graph->system->timeline->locations[id].device,
+            .non_blocking = graph->system->timeline->locations[id].non_blocking};
         device->stream_index[id - device->lowest] = ++at;
     }
     for (uint32_t s = 0; s < device->stream_count; s++)
-        if (cts_path_is_null_stream(graph, device->streams[s].location))
+        if (cts_path_is_null_stream(graph->system, device->streams[s].location))
             for (uint32_t k = 0; k < device->stream_count; k++)
                 if (device->streams[k].device == device->streams[s].device)
                     device->streams[k].null = &device->streams[s];
@@ -520,8 +520,8 @@ static int by_time(const void *left, const void *right, void *state)
     const uint64_t a_ns = graph->locations[a->location].time_ns[a->op->enter];
     const uint64_t b_ns = graph->locations[b->location].time_ns[b->op->enter];
     if (a_ns != b_ns) return a_ns < b_ns ? -1 : 1;
-    const uint32_t a_order = graph->locations[a->location].order;
-    const uint32_t b_order = graph->locations[b->location].order;
+    const uint32_t a_order = graph->system->who[a->location].order;
+    const uint32_t b_order = graph->system->who[b->location].order;
     if (a_order != b_order) return a_order < b_order ? -1 : 1;
     if (a->op->enter != b->op->enter) return a->op->enter < b->op->enter ? -1 : 1;
     if (a->inferred != b->inferred) return a->inferred ? -1 : 1; /* before the call that waits */
@@ -542,16 +542,16 @@ static void sort_calls(struct cts_path_device *device)
 static enum cts_status gather_calls(struct cts_path_device *device, struct cts_error *error)
 {
     struct cts_path_graph *const graph = device->graph;
-    const uint32_t first = graph->process_first[device->process];
-    const uint32_t end = graph->process_first[device->process + 1];
+    const uint32_t first = graph->system->process_first[device->process];
+    const uint32_t end = graph->system->process_first[device->process + 1];
     size_t count = 0;
     for (uint32_t p = first; p < end; p++)
-        if (graph->locations[graph->by_process[p]].raw)
-            count += graph->locations[graph->by_process[p]].raw->ops.count;
+        if (graph->locations[graph->system->by_process[p]].raw)
+            count += graph->locations[graph->system->by_process[p]].raw->ops.count;
     device->calls = cts_array_zeroed(count, sizeof *device->calls, error);
     if (!device->calls) return CTS_MEMORY;
     for (uint32_t p = first; p < end; p++) {
-        const uint32_t id = graph->by_process[p];
+        const uint32_t id = graph->system->by_process[p];
         const struct cts_path_raw *const raw = graph->locations[id].raw;
         for (size_t i = 0; raw && i < raw->ops.count; i++)
             device->calls[device->call_count++] = (struct cts_path_call){.op = &raw->ops.items[i],

@@ -5,33 +5,8 @@
 #include <string.h>
 
 #include "analyze/path/raw.h"
-#include "common/parallel.h"
 #include "common/promise.h"
 #include "common/search.h"
-
-/* ---- threads ---- */
-
-struct each {
-    enum cts_status (*work)(void *state, size_t index, struct cts_error *error);
-    void *state;
-};
-
-static enum cts_status work_alone(void *state, unsigned thread, size_t item,
-                                  struct cts_error *error)
-{
-    const struct each *const each = state;
-    (void)thread;
-    return each->work(each->state, item, error);
-}
-
-enum cts_status cts_path_for_each(const struct cts_path_graph *graph, size_t count,
-                                  enum cts_status (*work)(void *state, size_t index,
-                                                          struct cts_error *error),
-                                  void *state, struct cts_error *error)
-{
-    struct each each = {.work = work, .state = state};
-    return cts_for_each(count, graph->threads, work_alone, &each, error);
-}
 
 /* ---- waits ---- */
 
@@ -62,7 +37,7 @@ enum cts_status cts_path_add_wait(struct cts_path_location *location,
 const struct cts_path_edge *cts_path_binding(const struct cts_path_graph *graph, uint32_t location,
                                              const struct cts_path_wait *wait)
 {
-    assert(location < graph->location_count);
+    assert(location < graph->system->location_count);
     size_t count;
     const struct cts_path_edge *const edges = cts_path_edges_of(graph, location, wait, &count);
     const struct cts_path_edge *best = NULL;
@@ -71,7 +46,7 @@ const struct cts_path_edge *cts_path_binding(const struct cts_path_graph *graph,
         if (edge->location == location) continue;
         if (!best || edge->source_ns > best->source_ns ||
             (edge->source_ns == best->source_ns &&
-             graph->locations[edge->location].order < graph->locations[best->location].order))
+             graph->system->who[edge->location].order < graph->system->who[best->location].order))
             best = edge;
     }
     return best;
@@ -98,7 +73,7 @@ uint32_t cts_path_node_at(const struct cts_path_location *location, uint64_t tim
 
 void cts_path_graph_release(struct cts_path_graph *graph)
 {
-    for (uint32_t l = 0; l < graph->location_count && graph->locations; l++) {
+    for (uint32_t l = 0; graph->locations && l < graph->system->location_count; l++) {
         struct cts_path_location *const location = &graph->locations[l];
         cts_path_drop_raw(location);
         free(location->time_ns);
@@ -112,15 +87,7 @@ void cts_path_graph_release(struct cts_path_graph *graph)
         free(location->hints.items);
     }
     free(graph->locations);
-    free(graph->regions);
-    free(graph->process_group);
-    free(graph->process_first);
-    free(graph->by_process);
-    free(graph->process_owner);
     free(graph->pools);
     free(graph->pool_edges);
-    free(graph->warnings);
-    free(graph->rows);
-    free(graph->rank_ns);
     *graph = (struct cts_path_graph){0};
 }

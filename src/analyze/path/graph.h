@@ -15,13 +15,11 @@
 #ifndef CTS_ANALYZE_PATH_GRAPH_H
 #define CTS_ANALYZE_PATH_GRAPH_H
 
-#include "analyze/path/result.h"
-#include "analyze/path/source.h"
+#include "analyze/path/path-system.h"
 #include "common/array.h"
 #include "common/map.h"
 #include "common/promise.h"
 
-#define CTS_PATH_NONE  UINT32_MAX
 #define CTS_PATH_LEAVE (1u << 31) /* in region[]: the node is a leave */
 
 #define CTS_PATH_LIST(type, name)                                                                  \
@@ -114,12 +112,10 @@ struct cts_path_location {
     uint64_t *time_ns;
     uint32_t *region; /* index in graph->regions, | CTS_PATH_LEAVE */
     uint32_t *active;
-    size_t count, capacity; /* nodes */
-    bool stream;
-    uint8_t turns;               /* of a stream: enum cts_path_turns */
-    uint32_t process;            /* dense index of its process, in the order of ranks */
-    uint32_t order;              /* for ties: rank, host before streams, then index */
-    struct cts_path_waits waits; /* by begin */
+    size_t count, capacity;         /* nodes */
+    const struct cts_path_who *who; /* in the system */
+    uint8_t turns;                  /* of a stream: enum cts_path_turns */
+    struct cts_path_waits waits;    /* by begin */
     struct cts_path_edges edges;
     struct cts_path_jumps jumps;
     struct cts_path_activities activities;
@@ -134,47 +130,6 @@ struct cts_path_pool {
     uint64_t latest_ns;
 };
 
-/* Regions of the timeline, then what has none there. */
-#define CTS_PATH_PSEUDO_MAP(X)                                                                     \
-    X(COPY_HTOD, "copy host to device")                                                            \
-    X(COPY_DTOH, "copy device to host")                                                            \
-    X(COPY_DTOD, "copy device to device")                                                          \
-    X(LAUNCH_LATENCY, "launch latency")                                                            \
-    X(MPI_TRANSFER, "MPI transfer")                                                                \
-    X(THREAD_START, "thread start")                                                                \
-    X(START, "before the first event")                                                             \
-    X(NO_REGION, "outside all regions")                                                            \
-    X(FLUSH, "trace buffer flush")
-enum cts_path_pseudo {
-#define X(name, text) CTS_PATH_##name,
-    CTS_PATH_PSEUDO_MAP(X)
-#undef X
-        CTS_PATH_PSEUDO_COUNT
-};
-
-/* What analyses know of a region, by its name and role. */
-enum cts_path_class {
-    CTS_PATH_PLAIN,
-    CTS_PATH_API,     /* of a device: `api` says what */
-    CTS_PATH_BARRIER, /* of OpenMP */
-    CTS_PATH_TASK,    /* OMPT's implicit task: its begin on a thread */
-    CTS_PATH_ALL,     /* MPI_Init, MPI_Finalize: no record says that they wait for all */
-    CTS_PATH_PROBE,
-    CTS_PATH_WAITING, /* MPI_Wait...: completes what others began */
-    CTS_PATH_POST,    /* MPI_Win_post, _start, _complete, _wait or _test */
-    CTS_PATH_ACCESS,
-    CTS_PATH_COMPLETE,
-    CTS_PATH_EXPOSED,
-};
-
-struct cts_path_region {
-    const char *name;
-    enum cts_paradigm paradigm;
-    uint8_t kind; /* enum cts_path_class */
-    uint8_t api;  /* enum cts_path_api */
-    uint8_t direction;
-};
-
 /* A part of a long timeline, between two synchronisations of all (windows.c). */
 struct cts_path_stretch {
     bool first, last;              /* of the timeline */
@@ -185,74 +140,31 @@ struct cts_path_stretch {
     const uint64_t *rank_first_ns; /* [process]: its first event */
 };
 
-/* The longest that the path stays in an activity; ns 0: never. */
-struct cts_path_found {
-    uint64_t ns, begin_ns;
-    uint32_t location, node; /* the node before it */
+/* What matching notes besides: of this process's ranks. */
+struct cts_path_matched {
+    uint64_t warnings[CTS_PATH_WARNING_COUNT];
+    struct cts_path_starts starts;
 };
 
 struct cts_path_graph {
-    const struct cts_path_source *source;
-    const struct cts_timeline *timeline;
-    const struct cts_path_options *options;
-    const struct cts_processes *processes;
-    unsigned threads;
-    struct cts_path_region *regions;
-    uint32_t region_count; /* with the pseudo ones */
-    uint32_t pseudo;       /* index of the first pseudo region */
-    struct cts_path_location *locations;
-    uint32_t location_count;
-    uint32_t process_count;  /* of the trace, by rank */
-    uint32_t *process_group; /* [process]: index in timeline->groups */
-    uint32_t *process_first; /* [process + 1]: its locations are by_process[first...] */
-    uint32_t *by_process;    /* locations by order */
-    unsigned *process_owner; /* [process]: which of our processes holds it */
+    const struct cts_path_system *system;
+    const struct cts_path_stretch *stretch; /* NULL: the whole timeline */
+    struct cts_path_location *locations;    /* [system->location_count] */
     struct cts_path_pool *pools;
     size_t pool_count;
     struct cts_path_edge *pool_edges;
     size_t pool_edge_count;
+    uint64_t first_ns, last_ns; /* of all events, of all processes */
     bool is_empty;              /* a stretch in which nobody did anything */
-    uint64_t first_ns, last_ns; /* of all events */
-    uint64_t from_ns, to_ns;    /* what is counted */
-    uint64_t event_count, node_count;
-    uint64_t mpi_begin_ns, mpi_end_ns; /* first enter of MPI_Init, last leave of MPI_Finalize */
-    const struct cts_path_stretch *stretch; /* NULL: the whole timeline */
-    uint64_t *warnings;                     /* [CTS_PATH_WARNING_COUNT], of this process */
-    struct cts_path_row *rows;              /* [region_count]: calls and times, of this process */
-    uint64_t *rank_ns;                   /* [process][region]: exclusive time, of own processes */
-    struct cts_path_starts starts;       /* of own processes */
-    struct cts_path_blames *kept_blames; /* [location_count]: filled by cts_path_blame(); NULL */
-    struct cts_path_found *stays;        /* [region_count]: filled by cts_path_walk(); NULL */
+    struct cts_path_matched matched;
 };
 
-static inline bool cts_path_is_mine(const struct cts_path_graph *graph, uint32_t location)
-{
-    return graph->process_owner[graph->locations[location].process] ==
-           (graph->processes ? graph->processes->rank : 0);
-}
-
-/* The location that stands for a process: any of its threads may send, receive and take part for
- * its rank. */
-static inline uint32_t cts_path_home(const struct cts_path_graph *graph, uint32_t location)
-{
-    assert(location < graph->location_count);
-    return graph->by_process[graph->process_first[graph->locations[location].process]];
-}
-
-/* What of [*from_ns, *to_ns) is counted; false: nothing. */
-static inline bool cts_path_clip(const struct cts_path_graph *graph, uint64_t *from_ns,
-                                 uint64_t *to_ns)
-{
-    if (*from_ns < graph->from_ns) *from_ns = graph->from_ns;
-    if (*to_ns > graph->to_ns) *to_ns = graph->to_ns;
-    return *from_ns < *to_ns;
-}
-
+/* Matching met something odd. */
 static inline void cts_path_warn(struct cts_path_graph *graph, enum cts_path_warning warning,
                                  uint64_t count)
 {
     assert(warning < CTS_PATH_WARNING_COUNT);
-    if (count) __atomic_fetch_add(&graph->warnings[warning], count, __ATOMIC_RELAXED);
+    if (count) __atomic_fetch_add(&graph->matched.warnings[warning], count, __ATOMIC_RELAXED);
 }
 
 /* What runs on a location between a node (NONE: before the first) and the next. */
@@ -262,8 +174,8 @@ static inline uint32_t cts_path_region_after(const struct cts_path_graph *graph,
     assert(node == CTS_PATH_NONE || node < at->count);
     if (node != CTS_PATH_NONE && at->active[node] != CTS_PATH_NONE)
         return at->region[at->active[node]] & ~CTS_PATH_LEAVE;
-    if (at->stream) return graph->pseudo + CTS_PATH_LAUNCH_LATENCY;
-    return graph->pseudo + (node == CTS_PATH_NONE ? CTS_PATH_START : CTS_PATH_NO_REGION);
+    if (at->who->stream) return graph->system->pseudo + CTS_PATH_LAUNCH_LATENCY;
+    return graph->system->pseudo + (node == CTS_PATH_NONE ? CTS_PATH_START : CTS_PATH_NO_REGION);
 }
 
 void cts_path_graph_release(struct cts_path_graph *graph);
@@ -304,11 +216,5 @@ CTS_MUST_CHECK enum cts_status cts_path_add_wait(struct cts_path_location *locat
                                                  const struct cts_path_wait *wait,
                                                  const struct cts_path_edge *edges,
                                                  size_t edge_count, struct cts_error *error);
-
-/* Runs work(state, i) for i below `count` on all threads; ends with the first failure by index. */
-CTS_MUST_CHECK enum cts_status cts_path_for_each(const struct cts_path_graph *graph, size_t count,
-                                                 enum cts_status (*work)(void *state, size_t index,
-                                                                         struct cts_error *error),
-                                                 void *state, struct cts_error *error);
 
 #endif

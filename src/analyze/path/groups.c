@@ -63,9 +63,9 @@ static enum cts_status number_process(struct cts_path_graph *graph, uint32_t pro
     uint32_t threads = 0;
     for (unsigned pass = 0; pass < 2 && !status; pass++) {
         if (pass && threads < 2) break;
-        for (uint32_t p = graph->process_first[process]; p < graph->process_first[process + 1];
-             p++) {
-            const uint32_t id = graph->by_process[p];
+        for (uint32_t p = graph->system->process_first[process];
+             p < graph->system->process_first[process + 1]; p++) {
+            const uint32_t id = graph->system->by_process[p];
             const struct cts_path_raw *const raw = graph->locations[id].raw;
             for (size_t i = 0; raw && i < raw->members.count && !status; i++) {
                 if (!is_of_process(&raw->members.items[i])) continue;
@@ -76,7 +76,7 @@ static enum cts_status number_process(struct cts_path_graph *graph, uint32_t pro
                 status = CTS_ARRAY_RESERVE(&turns, turns.count + 1, error);
                 if (!status)
                     turns.items[turns.count++] =
-                        (struct turn){&raw->members.items[i], graph->locations[id].order};
+                        (struct turn){&raw->members.items[i], graph->system->who[id].order};
             }
         }
     }
@@ -91,7 +91,7 @@ static struct cts_path_member *gather(struct cts_path_graph *graph, size_t *coun
                                       struct cts_error *error)
 {
     size_t mine = 0;
-    for (uint32_t l = 0; l < graph->location_count; l++) {
+    for (uint32_t l = 0; l < graph->system->location_count; l++) {
         const struct cts_path_raw *const raw = graph->locations[l].raw;
         for (size_t i = 0; raw && i < raw->members.count; i++)
             mine += raw->members.items[i].key != UINT64_MAX;
@@ -99,7 +99,7 @@ static struct cts_path_member *gather(struct cts_path_graph *graph, size_t *coun
     struct cts_path_member *const members = cts_array_zeroed(mine, sizeof *members, error);
     if (!members) return NULL;
     size_t at = 0;
-    for (uint32_t l = 0; l < graph->location_count; l++) {
+    for (uint32_t l = 0; l < graph->system->location_count; l++) {
         struct cts_path_raw *const raw = graph->locations[l].raw;
         for (size_t i = 0; raw && i < raw->members.count; i++)
             if (raw->members.items[i].key != UINT64_MAX) members[at++] = raw->members.items[i];
@@ -108,19 +108,19 @@ static struct cts_path_member *gather(struct cts_path_graph *graph, size_t *coun
         raw->members.items = NULL;
         raw->members.count = raw->members.capacity = 0;
     }
-    if (!graph->processes || graph->processes->count < 2) {
+    if (!graph->system->processes || graph->system->processes->count < 2) {
         *count = mine;
         return members;
     }
     void *all = NULL;
     size_t *offsets = NULL;
-    if (cts_processes_all_gather(graph->processes,
+    if (cts_processes_all_gather(graph->system->processes,
                                  (struct cts_sent_block){members, mine * sizeof *members}, &all,
                                  &offsets, error)) {
         free(members);
         return NULL;
     }
-    *count = offsets[graph->processes->count] / sizeof *members;
+    *count = offsets[graph->system->processes->count] / sizeof *members;
     free(offsets);
     free(members);
     return all;
@@ -200,10 +200,10 @@ sort_members(struct grouping *g, const struct cts_path_member *members, struct c
     }
     for (size_t i = 0; i < g->count; i++) {
         struct cts_path_pool *const pool = &graph->pools[g->pool_of[i]];
-        const uint32_t order = graph->locations[members[i].location].order;
+        const uint32_t order = graph->system->who[members[i].location].order;
         uint32_t to = pool->first + pool->count++;
         for (; to > pool->first; to--) { /* they come nearly in order */
-            if (graph->locations[sorted[to - 1].location].order <= order) break;
+            if (graph->system->who[sorted[to - 1].location].order <= order) break;
             sorted[to] = sorted[to - 1];
         }
         sorted[to] = members[i];
@@ -228,7 +228,7 @@ static enum cts_status build(struct grouping *g, struct cts_error *error)
             if (member->enter_ns > pool->latest_ns) pool->latest_ns = member->enter_ns;
         }
         for (uint32_t i = 0; i < pool->count; i++) {
-            if (!cts_path_is_mine(graph, g->members[pool->first + i].location)) continue;
+            if (!cts_path_is_mine(graph->system, g->members[pool->first + i].location)) continue;
             if (g->members[pool->first + i].done == CTS_PATH_NONE) continue;
             const struct cts_path_meeting meeting = {
                 .graph = graph, .pool = p, .members = g->members + pool->first, .position = i};
@@ -242,7 +242,7 @@ static enum cts_status build(struct grouping *g, struct cts_error *error)
 enum cts_status cts_path_match_groups(struct cts_path_graph *graph, struct cts_error *error)
 {
     struct grouping g = {.graph = graph};
-    for (uint32_t p = 0; p < graph->process_count; p++)
+    for (uint32_t p = 0; p < graph->system->process_count; p++)
         if (number_process(graph, p, error)) return CTS_MEMORY;
     struct cts_path_member *const members = gather(graph, &g.count, error);
     if (!members) return error->status ? error->status : CTS_MEMORY;

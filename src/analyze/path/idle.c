@@ -96,12 +96,13 @@ enum kind { KIND_NONE, KIND_KERNEL, KIND_COPY, KIND_OTHER };
 
 static enum kind kind_of(const struct cts_path_graph *graph, uint32_t region)
 {
-    if (region >= graph->pseudo) {
-        const uint32_t pseudo = region - graph->pseudo;
+    if (region >= graph->system->pseudo) {
+        const uint32_t pseudo = region - graph->system->pseudo;
         if (pseudo == CTS_PATH_FLUSH) return KIND_NONE;
         return pseudo <= CTS_PATH_COPY_DTOD ? KIND_COPY : KIND_OTHER;
     }
-    return graph->regions[region].kind == CTS_PATH_API ? KIND_OTHER : KIND_KERNEL; /* memsets */
+    return graph->system->regions[region].kind == CTS_PATH_API ? KIND_OTHER
+                                                               : KIND_KERNEL; /* memsets */
 }
 
 static uint64_t alone_ns(const struct sweep *sweep, const struct stream *stream)
@@ -301,9 +302,9 @@ static int by_key(const void *left, const void *right)
 
 static struct device_key key_of(const struct cts_path_graph *graph, uint32_t order)
 {
-    const struct cts_timeline *const timeline = graph->timeline;
+    const struct cts_timeline *const timeline = graph->system->timeline;
     const struct cts_timeline_location *const definition =
-        &timeline->locations[graph->by_process[order]];
+        &timeline->locations[graph->system->by_process[order]];
     const bool own_group = definition->group < timeline->group_count &&
                            timeline->groups[definition->group].accelerator;
     return (struct device_key){definition->device, own_group ? definition->group : CTS_PATH_NONE,
@@ -328,13 +329,14 @@ static enum cts_status add_device(const struct cts_path_graph *graph, const stru
                                       .group = device->streams->group,
                                       .process = device->process,
                                       .stream_count = count};
-    const uint32_t group = graph->process_group[device->process];
-    if (group < graph->timeline->group_count) row.rank = graph->timeline->groups[group].rank;
+    const uint32_t group = graph->system->process_group[device->process];
+    if (group < graph->system->timeline->group_count)
+        row.rank = graph->system->timeline->groups[group].rank;
     struct sweep sweep = {.graph = graph, .row = &row, .stream_count = count};
     sweep.streams = cts_array_zeroed(count, sizeof *sweep.streams, error);
     if (!sweep.streams) return CTS_MEMORY;
     for (uint32_t i = 0; i < count; i++) {
-        sweep.streams[i].location = graph->by_process[device->streams[i].order];
+        sweep.streams[i].location = graph->system->by_process[device->streams[i].order];
         sweep.streams[i].at = &graph->locations[sweep.streams[i].location];
     }
     enum cts_status status = run(&sweep, error);
@@ -353,15 +355,17 @@ static enum cts_status add_device(const struct cts_path_graph *graph, const stru
 static enum cts_status add_process(const struct cts_path_graph *graph, uint32_t process,
                                    struct device_rows *rows, struct cts_error *error)
 {
-    const uint32_t first = graph->process_first[process], last = graph->process_first[process + 1];
+    const uint32_t first = graph->system->process_first[process],
+                   last = graph->system->process_first[process + 1];
     struct device_key *const keys = cts_array_zeroed(last - first, sizeof *keys, error);
     if (!keys) return CTS_MEMORY;
     uint32_t count = 0;
     uint64_t first_ns = UINT64_MAX;
     for (uint32_t order = first; order < last; order++) {
-        const struct cts_path_location *const at = &graph->locations[graph->by_process[order]];
+        const struct cts_path_location *const at =
+            &graph->locations[graph->system->by_process[order]];
         if (at->count && at->time_ns[0] < first_ns) first_ns = at->time_ns[0];
-        if (at->stream) keys[count++] = key_of(graph, order);
+        if (at->who->stream) keys[count++] = key_of(graph, order);
     }
     if (graph->stretch) first_ns = graph->stretch->rank_first_ns[process];
     qsort(keys, count, sizeof *keys, by_key);
@@ -402,43 +406,45 @@ static void go_on(struct cts_path_device_row *row, const struct cts_path_device_
     row->copy_missed_count += more->copy_missed_count;
 }
 
-static enum cts_status merge(struct cts_path *result, const struct cts_path_device_row *rows,
-                             size_t count, struct cts_error *error)
+static enum cts_status merge(struct cts_path_devices *devices,
+                             const struct cts_path_device_row *rows, size_t count,
+                             struct cts_error *error)
 {
     struct cts_path_device_row *const all =
-        realloc(result->devices, (result->device_count + count + 1) * sizeof *all);
+        realloc(devices->items, (devices->count + count + 1) * sizeof *all);
     if (!all) return cts_fail(error, CTS_MEMORY, "no memory for %zu devices", count);
-    result->devices = all;
-    const size_t before = result->device_count;
+    devices->items = all;
+    const size_t before = devices->count;
     for (size_t i = 0; i < count; i++) {
         size_t at = 0;
         while (at < before && by_process(&all[at], &rows[i])) at++;
         if (at < before)
             go_on(&all[at], &rows[i]);
         else
-            all[result->device_count++] = rows[i];
+            all[devices->count++] = rows[i];
     }
-    if (result->device_count) qsort(all, result->device_count, sizeof *all, by_process);
+    if (devices->count) qsort(all, devices->count, sizeof *all, by_process);
     return CTS_OK;
 }
 
-enum cts_status cts_path_devices(struct cts_path_graph *graph, struct cts_path *result,
-                                 struct cts_error *error)
+enum cts_status cts_path_watch_devices(const struct cts_path_graph *graph,
+                                       struct cts_path_devices *devices, struct cts_error *error)
 {
     struct device_rows rows = {0};
-    const unsigned self = graph->processes ? graph->processes->rank : 0;
+    const unsigned self = graph->system->processes ? graph->system->processes->rank : 0;
     enum cts_status status = CTS_OK;
-    for (uint32_t p = 0; p < graph->process_count && !status; p++)
-        if (graph->process_owner[p] == self) status = add_process(graph, p, &rows, error);
-    if (cts_processes_agree(graph->processes, &status, error)) {
+    for (uint32_t p = 0; p < graph->system->process_count && !status; p++)
+        if (graph->system->process_owner[p] == self) status = add_process(graph, p, &rows, error);
+    if (cts_processes_agree(graph->system->processes, &status, error)) {
         void *all = NULL;
         size_t *offsets = NULL;
         status = cts_processes_all_gather(
-            graph->processes, (struct cts_sent_block){rows.items, rows.count * sizeof *rows.items},
-            &all, &offsets, error);
+            graph->system->processes,
+            (struct cts_sent_block){rows.items, rows.count * sizeof *rows.items}, &all, &offsets,
+            error);
         if (!status) {
-            const unsigned total = graph->processes ? graph->processes->count : 1;
-            status = merge(result, all, offsets[total] / sizeof *result->devices, error);
+            const unsigned total = graph->system->processes ? graph->system->processes->count : 1;
+            status = merge(devices, all, offsets[total] / sizeof *devices->items, error);
             free(offsets);
             free(all);
         }

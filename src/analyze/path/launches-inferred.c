@@ -142,7 +142,8 @@ static bool has_returned(const struct guess *guess, const struct cts_path_activi
     const struct cts_path_graph *const graph = guess->device->graph;
     const struct cts_path_location *const host = &graph->locations[activity->host];
     if (host->region[activity->launch] & CTS_PATH_LEAVE) return false;
-    const struct cts_path_region *const call = &graph->regions[host->region[activity->launch]];
+    const struct cts_path_region *const call =
+        &graph->system->regions[host->region[activity->launch]];
     return call->kind == CTS_PATH_API &&
            (call->api == CTS_PATH_API_COPY || call->api == CTS_PATH_API_MEMSET) &&
            host->time_ns[cts_path_leave_of(host, activity->launch)] <= time_ns;

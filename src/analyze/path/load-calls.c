@@ -34,7 +34,7 @@ static bool same_meaning(uint8_t a, uint8_t b)
 /* A call that calls one of the same meaning (runtime above driver) counts once: the inner one. */
 static void add_op(struct load *load, const struct frame *frame, uint32_t leave_node)
 {
-    const struct cts_path_region *const region = &load->graph->regions[frame->region];
+    const struct cts_path_region *const region = &load->system->regions[frame->region];
     const bool outer = load->has_call && load->last_call > frame->node &&
                        same_meaning(load->last_api, region->api);
     if (!outer) {
@@ -110,28 +110,28 @@ static uint64_t parallel_id(const struct cts_event_attributes *attributes)
 
 static bool is_finalize(const struct load *load, uint32_t region)
 {
-    return strstr(load->graph->regions[region].name, "Finalize") != NULL;
+    return strstr(load->system->regions[region].name, "Finalize") != NULL;
 }
 
 void cts_load_on_enter(struct load *load, const struct cts_timeline_event *event, uint64_t time_ns,
                        const struct cts_event_attributes *attributes)
 {
-    if (event->region >= load->graph->pseudo) {
-        load->warnings[CTS_PATH_WARNING_UNKNOWN_REGION]++;
+    if (event->region >= load->system->pseudo) {
+        load->counts.warnings[CTS_PATH_WARNING_UNKNOWN_REGION]++;
         return;
     }
     struct frame *const frame = cts_load_enter(load, time_ns, event->region);
     if (!frame) return;
-    if (load->location->stream) {
+    if (load->who->stream) {
         cts_load_begin_activity(load, frame, attributes);
         return;
     }
-    const struct cts_path_region *const region = &load->graph->regions[event->region];
+    const struct cts_path_region *const region = &load->system->regions[event->region];
     if (load->scan) cts_scan_entered(load, frame);
     switch (region->kind) {
     case CTS_PATH_ALL:
-        if (!is_finalize(load, event->region) && time_ns < load->mpi_begin_ns)
-            load->mpi_begin_ns = time_ns;
+        if (!is_finalize(load, event->region) && time_ns < load->counts.mpi_begin_ns)
+            load->counts.mpi_begin_ns = time_ns;
         break;
     case CTS_PATH_API:
         note_attributes(frame, attributes);
@@ -157,7 +157,7 @@ void cts_load_on_enter(struct load *load, const struct cts_timeline_event *event
 static void add_all(struct load *load, const struct frame *frame, uint64_t leave_ns)
 {
     const bool finalize = is_finalize(load, frame->region);
-    if (finalize) load->mpi_end_ns = leave_ns;
+    if (finalize) load->counts.mpi_end_ns = leave_ns;
     cts_load_add_member(load, &(struct cts_path_member){.enter_ns = frame->enter_ns,
                                                         .key = 3ull << 60 | finalize,
                                                         .location = load->id,
@@ -170,13 +170,13 @@ static void add_all(struct load *load, const struct frame *frame, uint64_t leave
 static void after_leave(struct load *load, const struct frame *frame, uint32_t leave_node,
                         uint64_t leave_ns)
 {
-    switch (load->graph->regions[frame->region].kind) {
+    switch (load->system->regions[frame->region].kind) {
     case CTS_PATH_API:
         add_op(load, frame, leave_node);
         break;
     case CTS_PATH_BARRIER: {
         const struct frame *const outer = cts_load_top(load);
-        if (!outer || load->graph->regions[outer->region].kind != CTS_PATH_BARRIER)
+        if (!outer || load->system->regions[outer->region].kind != CTS_PATH_BARRIER)
             add_barrier(load, frame->node);
         break;
     }
@@ -196,23 +196,22 @@ bool cts_load_leave_top(struct load *load, uint64_t time_ns)
 {
     const struct frame frame = *cts_load_top(load);
     if (!cts_load_leave(load, load->stack.count - 1, time_ns)) return false;
-    if (!load->location->stream)
-        after_leave(load, &frame, (uint32_t)load->location->count - 1, time_ns);
+    if (!load->who->stream) after_leave(load, &frame, (uint32_t)load->location->count - 1, time_ns);
     return true;
 }
 
 void cts_load_on_leave(struct load *load, const struct cts_timeline_event *event, uint64_t time_ns,
                        const struct cts_event_attributes *attributes)
 {
-    if (event->region >= load->graph->pseudo) {
-        load->warnings[CTS_PATH_WARNING_UNKNOWN_REGION]++;
+    if (event->region >= load->system->pseudo) {
+        load->counts.warnings[CTS_PATH_WARNING_UNKNOWN_REGION]++;
         return;
     }
     if (!load->open[event->region]) {
-        load->warnings[CTS_PATH_WARNING_LEAVE_WITHOUT_ENTER]++;
+        load->counts.warnings[CTS_PATH_WARNING_LEAVE_WITHOUT_ENTER]++;
         return;
     }
-    if (load->location->stream) { /* wherever it stands */
+    if (load->who->stream) { /* wherever it stands */
         size_t index = load->stack.count - 1;
         while (load->stack.items[index].copy || load->stack.items[index].region != event->region)
             if (index-- == 0) return;
@@ -220,7 +219,7 @@ void cts_load_on_leave(struct load *load, const struct cts_timeline_event *event
         return;
     }
     while (cts_load_top(load)->region != event->region) {
-        load->warnings[CTS_PATH_WARNING_ENTER_WITHOUT_LEAVE]++;
+        load->counts.warnings[CTS_PATH_WARNING_ENTER_WITHOUT_LEAVE]++;
         if (!cts_load_leave_top(load, time_ns)) return;
     }
     note_attributes(cts_load_top(load), attributes);

@@ -9,7 +9,7 @@ enum request_kind { REQUEST_SEND, REQUEST_RECEIVE, REQUEST_COLLECTIVE };
 
 static uint32_t peer_location(struct load *load, uint32_t communicator, uint32_t rank)
 {
-    const struct cts_timeline *const timeline = load->graph->timeline;
+    const struct cts_timeline *const timeline = load->system->timeline;
     if (communicator < timeline->communicator_count) {
         const struct cts_timeline_communicator *const c = &timeline->communicators[communicator];
         if (c->self) return load->id;
@@ -23,7 +23,7 @@ static uint32_t peer_location(struct load *load, uint32_t communicator, uint32_t
                 count = c->remote_count;
             }
         }
-        if (rank < count && ranks[rank] < load->graph->location_count) return ranks[rank];
+        if (rank < count && ranks[rank] < load->system->location_count) return ranks[rank];
     }
     return CTS_PATH_NONE;
 }
@@ -31,7 +31,7 @@ static uint32_t peer_location(struct load *load, uint32_t communicator, uint32_t
 static uint32_t checked_peer(struct load *load, const struct cts_timeline_event *event)
 {
     const uint32_t peer = peer_location(load, event->message.communicator, event->message.peer);
-    if (peer == CTS_PATH_NONE) load->warnings[CTS_PATH_WARNING_UNKNOWN_PEER]++;
+    if (peer == CTS_PATH_NONE) load->counts.warnings[CTS_PATH_WARNING_UNKNOWN_PEER]++;
     return peer;
 }
 
@@ -62,7 +62,7 @@ static void open_request(struct load *load, uint64_t request, enum request_kind 
         return;
     }
     if (*slot)
-        load->warnings[CTS_PATH_WARNING_UNMATCHED_REQUEST]++;
+        load->counts.warnings[CTS_PATH_WARNING_UNMATCHED_REQUEST]++;
     else
         load->request_count++;
     *slot = (index + 1) << 2 | kind;
@@ -145,7 +145,7 @@ static void on_received(struct load *load, const struct cts_timeline_event *even
 {
     const size_t index = close_request(load, event->message.request, REQUEST_RECEIVE);
     if (index == SIZE_MAX) {
-        load->warnings[CTS_PATH_WARNING_UNMATCHED_REQUEST]++;
+        load->counts.warnings[CTS_PATH_WARNING_UNMATCHED_REQUEST]++;
         on_receive(load, event);
         return;
     }
@@ -168,7 +168,7 @@ static void on_sent(struct load *load, const struct cts_timeline_event *event)
 {
     const size_t index = close_request(load, event->message.request, REQUEST_SEND);
     if (index == SIZE_MAX)
-        load->warnings[CTS_PATH_WARNING_UNMATCHED_REQUEST]++;
+        load->counts.warnings[CTS_PATH_WARNING_UNMATCHED_REQUEST]++;
     else if (!load->scan)
         load->raw->sends.items[index].done = cts_load_top_node(load);
 }
@@ -184,7 +184,7 @@ static void on_cancelled(struct load *load, const struct cts_timeline_event *eve
         return;
     }
     index = close_request(load, event->message.request, REQUEST_RECEIVE);
-    if (index == SIZE_MAX) load->warnings[CTS_PATH_WARNING_UNMATCHED_REQUEST]++;
+    if (index == SIZE_MAX) load->counts.warnings[CTS_PATH_WARNING_UNMATCHED_REQUEST]++;
 }
 
 /* By OTF2_CollectiveOp; what is not here waits for all. */
@@ -238,7 +238,7 @@ static struct cts_path_member member_of(struct load *load, const struct cts_time
 
 bool cts_load_is_own(const struct load *load, uint32_t communicator)
 {
-    const struct cts_timeline *const timeline = load->graph->timeline;
+    const struct cts_timeline *const timeline = load->system->timeline;
     return communicator >= timeline->communicator_count ||
            timeline->communicators[communicator].self;
 }
@@ -271,7 +271,7 @@ static void on_collective_complete(struct load *load, const struct cts_timeline_
 {
     const size_t index = close_request(load, event->collective.request, REQUEST_COLLECTIVE);
     if (index == SIZE_MAX) {
-        load->warnings[CTS_PATH_WARNING_UNMATCHED_REQUEST]++;
+        load->counts.warnings[CTS_PATH_WARNING_UNMATCHED_REQUEST]++;
         return;
     }
     if (cts_load_is_own(load, event->collective.communicator)) return;

@@ -37,9 +37,9 @@ bool cts_load_reserve(struct load *load, size_t needed)
 static uint32_t add_node(struct load *load, uint64_t time_ns, uint32_t region)
 {
     struct cts_path_location *const at = load->location;
-    if (!load->node_count++) load->first_ns = time_ns;
-    load->node_ns = time_ns;
-    if (load->scan) return (uint32_t)(load->node_count - 1) & INT32_MAX;
+    if (!load->counts.node_count++) load->counts.first_ns = time_ns;
+    load->counts.last_ns = time_ns;
+    if (load->scan) return (uint32_t)(load->counts.node_count - 1) & INT32_MAX;
     if (at->count == at->capacity && !cts_load_reserve(load, at->count + 1)) return CTS_PATH_NONE;
     const uint32_t node = (uint32_t)at->count++;
     at->time_ns[node] = time_ns;
@@ -63,7 +63,7 @@ struct frame *cts_load_enter(struct load *load, uint64_t time_ns, uint32_t regio
                             .stream = CTS_PATH_NONE,
                             .activity = CTS_PATH_NONE};
     load->open[region]++;
-    if (load->location->stream && !load->scan) {
+    if (load->who->stream && !load->scan) {
         struct cts_path_activities *const list = &load->location->activities;
         if (CTS_ARRAY_RESERVE(list, list->count + 1, load->error)) {
             load->status = CTS_MEMORY;
@@ -79,12 +79,12 @@ struct frame *cts_load_enter(struct load *load, uint64_t time_ns, uint32_t regio
 /* What is counted of a call that ends now: one without length counts where it begins. */
 static uint64_t count_call(struct load *load, const struct frame *frame, uint64_t time_ns)
 {
-    struct cts_path_row *const row = &load->rows[frame->region];
+    struct cts_path_time *const row = &load->counts.times[frame->region];
     uint64_t from_ns = frame->enter_ns, to_ns = time_ns;
     const bool outermost = --load->open[frame->region] == 0;
-    const bool lasts = cts_path_clip(load->graph, &from_ns, &to_ns);
+    const bool lasts = cts_path_clip(load->system, &from_ns, &to_ns);
     const bool begins =
-        frame->enter_ns >= load->graph->from_ns && frame->enter_ns < load->graph->to_ns;
+        frame->enter_ns >= load->system->from_ns && frame->enter_ns < load->system->to_ns;
     if (!lasts && !begins) return 0;
     const uint64_t inclusive = lasts ? to_ns - from_ns : 0;
     row->calls++;
@@ -167,18 +167,18 @@ void cts_load_begin_activity(struct load *load, struct frame *frame,
 void cts_load_begin_copy(struct load *load, const struct cts_timeline_event *event,
                          uint64_t time_ns, const struct cts_event_attributes *attributes)
 {
-    const struct cts_timeline *const timeline = load->graph->timeline;
+    const struct cts_timeline *const timeline = load->system->timeline;
     uint32_t kind = event->kind == CTS_EVENT_RMA_GET ? CTS_PATH_COPY_HTOD : CTS_PATH_COPY_DTOH;
     if (event->rma.window < timeline->window_count) {
         const uint32_t communicator = timeline->windows[event->rma.window].communicator;
         if (communicator < timeline->communicator_count &&
             event->rma.remote < timeline->communicators[communicator].rank_count) {
             const uint32_t remote = timeline->communicators[communicator].ranks[event->rma.remote];
-            if (remote < load->graph->location_count && load->graph->locations[remote].stream)
+            if (remote < load->system->location_count && load->system->who[remote].stream)
                 kind = CTS_PATH_COPY_DTOD;
         }
     }
-    struct frame *const frame = cts_load_enter(load, time_ns, load->graph->pseudo + kind);
+    struct frame *const frame = cts_load_enter(load, time_ns, load->system->pseudo + kind);
     if (!frame) return;
     frame->copy = true;
     frame->matching = event->rma.matching;
@@ -192,5 +192,5 @@ void cts_load_end_copy(struct load *load, const struct cts_timeline_event *event
             (void)cts_load_leave(load, i, time_ns);
             return;
         }
-    load->warnings[CTS_PATH_WARNING_LEAVE_WITHOUT_ENTER]++;
+    load->counts.warnings[CTS_PATH_WARNING_LEAVE_WITHOUT_ENTER]++;
 }

@@ -12,8 +12,8 @@
 /* The communicator of a window of MPI; NONE: not MPI's, or of one process. */
 static uint32_t communicator_of(const struct load *load, uint32_t window)
 {
-    const struct cts_timeline *const timeline = load->graph->timeline;
-    if (load->location->stream || window >= timeline->window_count) return CTS_PATH_NONE;
+    const struct cts_timeline *const timeline = load->system->timeline;
+    if (load->who->stream || window >= timeline->window_count) return CTS_PATH_NONE;
     const uint32_t communicator = timeline->windows[window].communicator;
     if (cts_load_is_own(load, communicator) ||
         timeline->communicators[communicator].paradigm != CTS_PARADIGM_MPI)
@@ -88,8 +88,8 @@ static void pair(struct load *load, uint8_t kind, uint32_t window, uint32_t peer
 
 static void on_group(struct load *load, const struct cts_timeline_event *event)
 {
-    const struct cts_timeline *const timeline = load->graph->timeline;
-    const uint8_t kind = load->graph->regions[cts_load_top(load)->region].kind;
+    const struct cts_timeline *const timeline = load->system->timeline;
+    const uint8_t kind = load->system->regions[cts_load_top(load)->region].kind;
     if (kind < CTS_PATH_POST || kind > CTS_PATH_EXPOSED) return;
     struct epoch *const epoch = epoch_of(load, event->rma.window);
     if (!epoch) return;
@@ -100,12 +100,12 @@ static void on_group(struct load *load, const struct cts_timeline_event *event)
     if (group >= timeline->communicator_count && !begins) group = *open;
     *open = begins ? group : CTS_PATH_NONE;
     if (group >= timeline->communicator_count) {
-        load->warnings[CTS_PATH_WARNING_UNKNOWN_GROUP]++;
+        load->counts.warnings[CTS_PATH_WARNING_UNKNOWN_GROUP]++;
         return;
     }
     const struct cts_timeline_communicator *const members = &timeline->communicators[group];
     for (uint32_t i = 0; i < members->rank_count && !load->status; i++)
-        if (members->ranks[i] < load->graph->location_count)
+        if (members->ranks[i] < load->system->location_count)
             pair(load, kind, event->rma.window, members->ranks[i]);
 }
 

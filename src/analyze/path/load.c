@@ -47,11 +47,11 @@ static void on_other(struct load *load, const struct cts_timeline_event *event, 
         break;
     case CTS_EVENT_RMA_GET:
     case CTS_EVENT_RMA_PUT:
-        if (at->stream) cts_load_begin_copy(load, event, time_ns, attributes);
+        if (load->who->stream) cts_load_begin_copy(load, event, time_ns, attributes);
         break;
     case CTS_EVENT_RMA_OP_COMPLETE_BLOCKING:
     case CTS_EVENT_RMA_OP_COMPLETE_NON_BLOCKING:
-        if (at->stream) cts_load_end_copy(load, event, time_ns);
+        if (load->who->stream) cts_load_end_copy(load, event, time_ns);
         break;
     case CTS_EVENT_THREAD_FORK:
         if (load->scan) cts_scan_fork(load, true);
@@ -73,7 +73,7 @@ static void on_other(struct load *load, const struct cts_timeline_event *event, 
         on_thread_event(load, event, time_ns);
         break;
     case CTS_EVENT_BUFFER_FLUSH:
-        if (cts_load_enter(load, time_ns, load->graph->pseudo + CTS_PATH_FLUSH)) {
+        if (cts_load_enter(load, time_ns, load->system->pseudo + CTS_PATH_FLUSH)) {
             const uint64_t end_ns = event->flush.end_ns > time_ns ? event->flush.end_ns : time_ns;
             load->last_ns = end_ns;
             if (load->scan) cts_scan_flush(load, end_ns);
@@ -91,10 +91,10 @@ static bool on_event(void *state, uint32_t id, const struct cts_timeline_event *
 {
     struct load *const load = state;
     (void)id;
-    load->event_count++;
+    load->counts.event_count++;
     uint64_t time_ns = event->time_ns;
     if (load->has_event && time_ns < load->last_ns) {
-        load->warnings[CTS_PATH_WARNING_CLOCK_BACK]++;
+        load->counts.warnings[CTS_PATH_WARNING_CLOCK_BACK]++;
         time_ns = load->last_ns;
     }
     load->has_event = true;
@@ -105,7 +105,7 @@ static bool on_event(void *state, uint32_t id, const struct cts_timeline_event *
     else if (event->kind == CTS_EVENT_LEAVE)
         cts_load_on_leave(load, event, time_ns, attributes);
     else if (needs_call(event->kind) && !load->stack.count)
-        load->warnings[CTS_PATH_WARNING_OUTSIDE_CALL]++;
+        load->counts.warnings[CTS_PATH_WARNING_OUTSIDE_CALL]++;
     else
         on_other(load, event, time_ns, attributes);
     return load->status == CTS_OK;
@@ -116,10 +116,10 @@ static bool on_event(void *state, uint32_t id, const struct cts_timeline_event *
 static void end_location(struct load *load)
 {
     while (load->stack.count && !load->status) {
-        load->warnings[CTS_PATH_WARNING_ENTER_WITHOUT_LEAVE]++;
+        load->counts.warnings[CTS_PATH_WARNING_ENTER_WITHOUT_LEAVE]++;
         if (!cts_load_leave_top(load, load->last_ns)) return;
     }
-    load->warnings[CTS_PATH_WARNING_UNMATCHED_REQUEST] += load->request_count;
+    load->counts.warnings[CTS_PATH_WARNING_UNMATCHED_REQUEST] += load->request_count;
 }
 
 /* The i-th collective of a communicator is the same one everywhere, in the order of beginning. */
@@ -140,36 +140,38 @@ static void number_members(struct load *load)
 
 static pthread_mutex_t totals_lock = PTHREAD_MUTEX_INITIALIZER;
 
-static void add_totals(const struct load *load)
+static void add_totals(const struct load *load, struct cts_path_profile *profile)
 {
-    struct cts_path_graph *const graph = load->graph;
+    const struct cts_path_profile *const counts = &load->counts;
+    const uint32_t region_count = load->system->region_count;
+    uint64_t *const rank_ns = profile->rank_ns + (size_t)load->who->process * region_count;
     pthread_mutex_lock(&totals_lock);
-    for (uint32_t i = 0; i < graph->region_count; i++) {
-        if (!load->rows[i].calls) continue;
-        struct cts_path_row *const row = &graph->rows[i];
-        row->calls += load->rows[i].calls;
-        row->inclusive_ns += load->rows[i].inclusive_ns;
-        row->exclusive_ns += load->rows[i].exclusive_ns;
-        graph->rank_ns[(size_t)load->location->process * graph->region_count + i] +=
-            load->rows[i].exclusive_ns;
-        if (load->location->stream) row->where = CTS_PATH_ON_DEVICE;
+    for (uint32_t i = 0; i < region_count; i++) {
+        if (!counts->times[i].calls) continue;
+        struct cts_path_time *const time = &profile->times[i];
+        time->calls += counts->times[i].calls;
+        time->inclusive_ns += counts->times[i].inclusive_ns;
+        time->exclusive_ns += counts->times[i].exclusive_ns;
+        time->on_device |= load->who->stream;
+        rank_ns[i] += counts->times[i].exclusive_ns;
     }
-    for (unsigned i = 0; i < CTS_PATH_WARNING_COUNT; i++) graph->warnings[i] += load->warnings[i];
-    graph->event_count += load->event_count;
-    graph->node_count += load->node_count;
-    if (load->node_count) {
-        if (load->first_ns < graph->first_ns) graph->first_ns = load->first_ns;
-        if (load->node_ns > graph->last_ns) graph->last_ns = load->node_ns;
+    for (unsigned i = 0; i < CTS_PATH_WARNING_COUNT; i++)
+        profile->warnings[i] += counts->warnings[i];
+    profile->event_count += counts->event_count;
+    profile->node_count += counts->node_count;
+    if (counts->node_count) {
+        if (counts->first_ns < profile->first_ns) profile->first_ns = counts->first_ns;
+        if (counts->last_ns > profile->last_ns) profile->last_ns = counts->last_ns;
     }
-    if (load->mpi_begin_ns < graph->mpi_begin_ns) graph->mpi_begin_ns = load->mpi_begin_ns;
-    if (load->mpi_end_ns > graph->mpi_end_ns) graph->mpi_end_ns = load->mpi_end_ns;
+    if (counts->mpi_begin_ns < profile->mpi_begin_ns) profile->mpi_begin_ns = counts->mpi_begin_ns;
+    if (counts->mpi_end_ns > profile->mpi_end_ns) profile->mpi_end_ns = counts->mpi_end_ns;
     pthread_mutex_unlock(&totals_lock);
 }
 
 /* As stretches are read later, so that both see the same events of a damaged file. */
-static enum cts_status read_one_by_one(struct load *load, struct cts_error *error)
+static enum cts_status read_one_by_one(const struct cts_path_source *source, struct load *load,
+                                       struct cts_error *error)
 {
-    const struct cts_path_source *const source = load->graph->source;
     const struct cts_timeline_event *event;
     const struct cts_event_attributes *attributes;
     void *reader = NULL;
@@ -185,61 +187,54 @@ static enum cts_status read_one_by_one(struct load *load, struct cts_error *erro
 
 /* A file that is missing or damaged is read as far as it goes; one that the system refuses to read
  * is a failure. */
-static void read_events(struct load *load)
+static void read_events(const struct cts_path_source *source, struct load *load)
 {
-    const struct cts_path_source *const source = load->graph->source;
     struct cts_error problem;
     const enum cts_status status =
-        load->scan ? read_one_by_one(load, &problem)
+        load->scan ? read_one_by_one(source, load, &problem)
                    : source->read(source->state, load->id, on_event, load, &problem);
     if (!status || load->status) return;
     if (status == CTS_MEMORY || status == CTS_IO)
         load->status = cts_fail(load->error, status, "%s", problem.text);
     else
-        load->warnings[CTS_PATH_WARNING_DAMAGED_LOCATION]++;
+        load->counts.warnings[CTS_PATH_WARNING_DAMAGED_LOCATION]++;
 }
 
 /* Reads a location's events: into lists, or with a scan only to count and to look. */
-static enum cts_status read_location(struct cts_path_graph *graph, uint32_t id,
-                                     struct cts_path_scan *scan, struct cts_error *error)
+static enum cts_status read_location(const struct cts_path_reading *reading, struct load *load)
 {
-    struct load load = {.graph = graph,
-                        .location = &graph->locations[id],
-                        .id = id,
-                        .scan = scan,
-                        .probe = CTS_PATH_NONE,
-                        .mpi_begin_ns = UINT64_MAX,
-                        .error = error};
-    if (!scan) {
-        load.raw = load.location->raw = cts_array_zeroed(1, sizeof *load.raw, error);
-        if (!load.raw) load.status = CTS_MEMORY;
-    }
-    load.rows = cts_array_zeroed(graph->region_count, sizeof *load.rows, error);
-    load.open = cts_array_zeroed(graph->region_count, sizeof *load.open, error);
-    if (!load.rows || !load.open) load.status = CTS_MEMORY;
-    const uint64_t expected = graph->stretch ? 0 : graph->timeline->locations[id].event_count;
-    if (!load.status && expected && !scan)
-        (void)cts_load_reserve(&load, (size_t)(expected < RESERVE_MAX ? expected : RESERVE_MAX));
-    if (!load.status) read_events(&load);
-    if (!load.status) end_location(&load);
-    if (!load.status && scan) cts_scan_end(&load);
-    if (!load.status && !scan) number_members(&load);
-    if (!load.status) add_totals(&load);
-    free(load.stack.items);
-    free(load.epochs.items);
-    free(load.rows);
-    free(load.open);
-    cts_map_release(&load.requests);
-    return load.status;
+    const struct cts_path_system *const system = reading->system;
+    load->system = system;
+    load->who = &system->who[load->id];
+    load->probe = CTS_PATH_NONE;
+    load->counts.mpi_begin_ns = UINT64_MAX;
+    load->counts.times =
+        cts_array_zeroed(system->region_count, sizeof *load->counts.times, load->error);
+    load->open = cts_array_zeroed(system->region_count, sizeof *load->open, load->error);
+    if (!load->counts.times || !load->open) load->status = CTS_MEMORY;
+    if (!load->status) read_events(reading->source, load);
+    if (!load->status) end_location(load);
+    if (!load->status && load->scan) cts_scan_end(load);
+    if (!load->status && !load->scan) number_members(load);
+    if (!load->status) add_totals(load, reading->profile);
+    free(load->stack.items);
+    free(load->epochs.items);
+    free(load->counts.times);
+    free(load->open);
+    cts_map_release(&load->requests);
+    return load->status;
 }
 
-enum cts_status cts_path_scan_location(struct cts_path_graph *graph, uint32_t id,
+enum cts_status cts_path_scan_location(const struct cts_path_reading *reading, uint32_t id,
                                        struct cts_path_scan *scan, struct cts_error *error)
 {
-    return read_location(graph, id, scan, error);
+    struct cts_path_location empty = {0};
+    return read_location(
+        reading, &(struct load){.location = &empty, .id = id, .scan = scan, .error = error});
 }
 
 struct loading {
+    const struct cts_path_reading *reading;
     struct cts_path_graph *graph;
     uint32_t *mine;
 };
@@ -247,20 +242,32 @@ struct loading {
 static enum cts_status load_one(void *state, size_t index, struct cts_error *error)
 {
     const struct loading *const loading = state;
-    return read_location(loading->graph, loading->mine[index], NULL, error);
+    const struct cts_path_graph *const graph = loading->graph;
+    const uint32_t id = loading->mine[index];
+    struct load load = {.location = &graph->locations[id], .id = id, .error = error};
+    load.raw = load.location->raw = cts_array_zeroed(1, sizeof *load.raw, error);
+    if (!load.raw) return CTS_MEMORY;
+    const uint64_t expected =
+        graph->stretch ? 0 : graph->system->timeline->locations[id].event_count;
+    if (expected &&
+        !cts_load_reserve(&load, (size_t)(expected < RESERVE_MAX ? expected : RESERVE_MAX)))
+        return load.status;
+    return read_location(loading->reading, &load);
 }
 
-enum cts_status cts_path_load(struct cts_path_graph *graph, struct cts_error *error)
+enum cts_status cts_path_load(const struct cts_path_reading *reading, struct cts_path_graph *graph,
+                              struct cts_error *error)
 {
-    struct loading loading = {.graph = graph};
-    loading.mine = cts_array_zeroed(graph->location_count, sizeof *loading.mine, error);
+    const struct cts_path_system *const system = reading->system;
+    struct loading loading = {.reading = reading, .graph = graph};
+    loading.mine = cts_array_zeroed(system->location_count, sizeof *loading.mine, error);
     if (!loading.mine) return CTS_MEMORY;
     size_t count = 0;
-    for (uint32_t i = 0; i < graph->location_count; i++) {
-        const enum cts_location_kind kind = graph->timeline->locations[i].kind;
-        if (kind != CTS_LOCATION_METRIC && cts_path_is_mine(graph, i)) loading.mine[count++] = i;
+    for (uint32_t i = 0; i < system->location_count; i++) {
+        const enum cts_location_kind kind = system->timeline->locations[i].kind;
+        if (kind != CTS_LOCATION_METRIC && cts_path_is_mine(system, i)) loading.mine[count++] = i;
     }
-    const enum cts_status status = cts_path_for_each(graph, count, load_one, &loading, error);
+    const enum cts_status status = cts_path_for_each(system, count, load_one, &loading, error);
     free(loading.mine);
     return status;
 }

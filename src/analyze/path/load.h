@@ -5,6 +5,7 @@
 #ifndef CTS_ANALYZE_PATH_LOAD_H
 #define CTS_ANALYZE_PATH_LOAD_H
 
+#include "analyze/path/profile.h"
 #include "analyze/path/raw.h"
 #include "common/map.h"
 
@@ -34,8 +35,9 @@ struct epoch {
 struct cts_path_scan;
 
 struct load {
-    struct cts_path_graph *graph;
-    struct cts_path_location *location;
+    const struct cts_path_system *system;
+    const struct cts_path_who *who;
+    struct cts_path_location *location; /* gets nodes and activities; of a scan: stays empty */
     struct cts_path_raw *raw;
     struct cts_path_scan *scan; /* NULL: keep what is read */
     uint32_t id;
@@ -46,16 +48,12 @@ struct load {
     struct cts_map requests;
     uint64_t request_count; /* open */
     CTS_PATH_LIST(struct epoch, epochs);
-    struct cts_path_row *rows;
-    uint32_t *open; /* per region: how often it is on the stack */
-    uint64_t warnings[CTS_PATH_WARNING_COUNT];
-    uint64_t event_count, node_count;
+    uint32_t *open;                 /* per region: how often it is on the stack */
+    struct cts_path_profile counts; /* of this location, without rank_ns */
     uint32_t last_call; /* enter node of the last call of the device's API that has ended */
     uint8_t last_api;
     bool has_call;
-    uint64_t first_ns, node_ns;        /* of the first and of the last node */
-    uint64_t last_ns;                  /* of the last event */
-    uint64_t mpi_begin_ns, mpi_end_ns; /* first enter of MPI_Init, last leave of MPI_Finalize */
+    uint64_t last_ns; /* of the last event */
     bool has_event;
     enum cts_status status;
     struct cts_error *error;
@@ -108,11 +106,13 @@ bool cts_load_is_own(const struct load *load, uint32_t communicator);
 void cts_load_window(struct load *load, const struct cts_timeline_event *event);
 
 /* load.c: all of it */
-/* Reads all events of this process's locations: nodes, calls and times, raw lists. */
-CTS_MUST_CHECK enum cts_status cts_path_load(struct cts_path_graph *graph, struct cts_error *error);
+/* Reads all events of this process's locations: nodes and raw lists into `graph`, calls and times
+ * into the profile. */
+CTS_MUST_CHECK enum cts_status cts_path_load(const struct cts_path_reading *reading,
+                                             struct cts_path_graph *graph, struct cts_error *error);
 /* Without keeping anything: counts calls and times, and finds cuts (scan.c). */
-CTS_MUST_CHECK enum cts_status cts_path_scan_location(struct cts_path_graph *graph, uint32_t id,
-                                                      struct cts_path_scan *scan,
+CTS_MUST_CHECK enum cts_status cts_path_scan_location(const struct cts_path_reading *reading,
+                                                      uint32_t id, struct cts_path_scan *scan,
                                                       struct cts_error *error);
 
 #endif

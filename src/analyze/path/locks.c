@@ -28,7 +28,7 @@ static enum cts_status gather(struct cts_path_graph *graph, struct holders *all,
         size_t count, capacity;
     } mine = {0};
     enum cts_status status = CTS_OK;
-    for (uint32_t l = 0; l < graph->location_count && !status; l++) {
+    for (uint32_t l = 0; l < graph->system->location_count && !status; l++) {
         const struct cts_path_location *const at = &graph->locations[l];
         for (size_t i = 0; at->raw && i < at->raw->locks.count && !status; i++) {
             struct cts_path_lock *const lock = &at->raw->locks.items[i];
@@ -48,13 +48,15 @@ static enum cts_status gather(struct cts_path_graph *graph, struct holders *all,
     }
     void *gathered = NULL;
     size_t *offsets = NULL;
-    if (cts_processes_agree(graph->processes, &status, error))
+    if (cts_processes_agree(graph->system->processes, &status, error))
         status = cts_processes_all_gather(
-            graph->processes, (struct cts_sent_block){mine.items, mine.count * sizeof *mine.items},
-            &gathered, &offsets, error);
+            graph->system->processes,
+            (struct cts_sent_block){mine.items, mine.count * sizeof *mine.items}, &gathered,
+            &offsets, error);
     if (!status) {
         all->items = gathered;
-        all->count = offsets[graph->processes ? graph->processes->count : 1] / sizeof *all->items;
+        all->count = offsets[graph->system->processes ? graph->system->processes->count : 1] /
+                     sizeof *all->items;
         if (all->count) qsort(all->items, all->count, sizeof *all->items, by_unlock);
     }
     free(offsets);
@@ -91,7 +93,7 @@ enum cts_status cts_path_match_locks(struct cts_path_graph *graph, struct cts_er
 {
     struct holders all = {0};
     enum cts_status status = gather(graph, &all, error);
-    for (uint32_t l = 0; l < graph->location_count && !status; l++)
+    for (uint32_t l = 0; l < graph->system->location_count && !status; l++)
         status = match_location(graph, &all, l, error);
     free(all.items);
     return status;

@@ -25,12 +25,12 @@ struct wire_match {
 
 static unsigned owner_of(const struct cts_path_graph *graph, uint32_t location)
 {
-    return graph->process_owner[graph->locations[location].process];
+    return graph->system->process_owner[graph->system->who[location].process];
 }
 
 static unsigned process_total(const struct cts_path_graph *graph)
 {
-    return graph->processes ? graph->processes->count : 1;
+    return graph->system->processes ? graph->system->processes->count : 1;
 }
 
 /* ---- matching at one receiving process ---- */
@@ -83,14 +83,15 @@ static enum cts_status take(struct matching *m, uint32_t id, const struct cts_pa
 {
     if (receive->peer == CTS_PATH_NONE) return CTS_OK;
     struct cts_path_location *const at = &m->graph->locations[id];
-    struct channel *const channel = channel_of(channels, cts_path_home(m->graph, receive->peer),
-                                               receive->communicator, receive->tag, error);
+    struct channel *const channel =
+        channel_of(channels, cts_path_home(m->graph->system, receive->peer), receive->communicator,
+                   receive->tag, error);
     if (!channel) return CTS_MEMORY;
     if (channel->head == CTS_PATH_NONE) {
         channels->unmatched++;
         return CTS_OK;
     }
-    const size_t found = m->first[cts_path_home(m->graph, id)] + channel->head;
+    const size_t found = m->first[cts_path_home(m->graph->system, id)] + channel->head;
     channel->head = m->next[found];
     const struct wire_send *const send = &m->sends[found];
     m->matches[found].target = id;
@@ -126,8 +127,9 @@ static enum cts_status take_of_threads(struct matching *m, uint32_t process, siz
     struct posted *const posted = cts_array_zeroed(count, sizeof *posted, error);
     if (!posted) return CTS_MEMORY;
     size_t at = 0;
-    for (uint32_t p = graph->process_first[process]; p < graph->process_first[process + 1]; p++) {
-        const uint32_t id = graph->by_process[p];
+    for (uint32_t p = graph->system->process_first[process];
+         p < graph->system->process_first[process + 1]; p++) {
+        const uint32_t id = graph->system->by_process[p];
         const struct cts_path_raw *const raw = graph->locations[id].raw;
         for (size_t i = 0; raw && i < raw->receives.count; i++)
             posted[at++] = (struct posted){
@@ -151,11 +153,12 @@ static enum cts_status take_all(struct matching *m, uint32_t process, struct cha
     struct cts_path_graph *const graph = m->graph;
     uint32_t threads = 0, last = CTS_PATH_NONE;
     size_t count = 0;
-    for (uint32_t p = graph->process_first[process]; p < graph->process_first[process + 1]; p++) {
-        const struct cts_path_raw *const raw = graph->locations[graph->by_process[p]].raw;
+    for (uint32_t p = graph->system->process_first[process];
+         p < graph->system->process_first[process + 1]; p++) {
+        const struct cts_path_raw *const raw = graph->locations[graph->system->by_process[p]].raw;
         if (!raw || !raw->receives.count) continue;
         threads++;
-        last = graph->by_process[p];
+        last = graph->system->by_process[p];
         count += raw->receives.count;
     }
     enum cts_status status = CTS_OK;
@@ -170,8 +173,8 @@ static int by_source_and_time(const void *left, const void *right, void *state)
 {
     const struct cts_path_graph *const graph = state;
     const struct wire_send *const a = left, *const b = right;
-    const uint32_t a_home = cts_path_home(graph, a->source),
-                   b_home = cts_path_home(graph, b->source);
+    const uint32_t a_home = cts_path_home(graph->system, a->source),
+                   b_home = cts_path_home(graph->system, b->source);
     if (a_home != b_home) return a_home < b_home ? -1 : 1;
     if (a->enter_ns != b->enter_ns) return a->enter_ns < b->enter_ns ? -1 : 1;
     if (a->source != b->source) return a->source < b->source ? -1 : 1;
@@ -183,8 +186,8 @@ static void order_sends(const struct matching *m, struct wire_send *sends, size_
 {
     for (size_t i = 1; i < count; i++)
         if (sends[i].source != sends[i - 1].source &&
-            cts_path_home(m->graph, sends[i].source) ==
-                cts_path_home(m->graph, sends[i - 1].source)) {
+            cts_path_home(m->graph->system, sends[i].source) ==
+                cts_path_home(m->graph->system, sends[i - 1].source)) {
             qsort_r(sends, count, sizeof *sends, by_source_and_time, m->graph);
             return;
         }
@@ -194,9 +197,10 @@ static enum cts_status match_process(void *state, size_t index, struct cts_error
 {
     struct matching *const m = state;
     const uint32_t process = (uint32_t)index;
-    if (m->graph->process_first[process] == m->graph->process_first[process + 1]) return CTS_OK;
-    const uint32_t id = m->graph->by_process[m->graph->process_first[process]];
-    if (!cts_path_is_mine(m->graph, id)) return CTS_OK;
+    if (m->graph->system->process_first[process] == m->graph->system->process_first[process + 1])
+        return CTS_OK;
+    const uint32_t id = m->graph->system->by_process[m->graph->system->process_first[process]];
+    if (!cts_path_is_mine(m->graph->system, id)) return CTS_OK;
     const size_t first = m->first[id], count = m->first[id + 1] - first;
     struct channels channels = {0};
     enum cts_status status = CTS_OK;
@@ -206,8 +210,9 @@ static enum cts_status match_process(void *state, size_t index, struct cts_error
         m->next[first + i] = CTS_PATH_NONE;
         m->matches[first + i] = (struct wire_match){
             .source = send->source, .index = send->index, .target = id, .post = CTS_PATH_NONE};
-        struct channel *const channel = channel_of(&channels, cts_path_home(m->graph, send->source),
-                                                   send->communicator, send->tag, error);
+        struct channel *const channel =
+            channel_of(&channels, cts_path_home(m->graph->system, send->source), send->communicator,
+                       send->tag, error);
         if (!channel)
             status = CTS_MEMORY;
         else if (channel->head == CTS_PATH_NONE)
@@ -231,7 +236,7 @@ static struct wire_send *pack_sends(struct cts_path_graph *graph, size_t *sizes,
     const unsigned total = process_total(graph);
     size_t *const at = cts_array_zeroed(total + 1, sizeof *at, error);
     if (!at) return NULL;
-    for (uint32_t l = 0; l < graph->location_count; l++) {
+    for (uint32_t l = 0; l < graph->system->location_count; l++) {
         const struct cts_path_raw *const raw = graph->locations[l].raw;
         for (size_t i = 0; raw && i < raw->sends.count; i++)
             if (raw->sends.items[i].peer != CTS_PATH_NONE)
@@ -242,7 +247,7 @@ static struct wire_send *pack_sends(struct cts_path_graph *graph, size_t *sizes,
         at[i + 1] += at[i];
     }
     struct wire_send *const sends = cts_array_zeroed(at[total], sizeof *sends, error);
-    for (uint32_t l = 0; sends && l < graph->location_count; l++) {
+    for (uint32_t l = 0; sends && l < graph->system->location_count; l++) {
         const struct cts_path_location *const location = &graph->locations[l];
         for (size_t i = 0; location->raw && i < location->raw->sends.count; i++) {
             const struct cts_path_send *const send = &location->raw->sends.items[i];
@@ -251,7 +256,7 @@ static struct wire_send *pack_sends(struct cts_path_graph *graph, size_t *sizes,
                 (struct wire_send){.enter_ns = location->time_ns[send->call],
                                    .call = send->call,
                                    .source = l,
-                                   .target = cts_path_home(graph, send->peer),
+                                   .target = cts_path_home(graph->system, send->peer),
                                    .communicator = send->communicator,
                                    .tag = send->tag,
                                    .index = (uint32_t)i};
@@ -267,13 +272,13 @@ static struct wire_send *group_sends(const struct cts_path_graph *graph,
                                      const struct wire_send *sends, size_t count, size_t *first,
                                      struct cts_error *error)
 {
-    CTS_ASSERT_EACH(i, count, sends[i].target < graph->location_count);
+    CTS_ASSERT_EACH(i, count, sends[i].target < graph->system->location_count);
     for (size_t i = 0; i < count; i++) first[sends[i].target + 1]++;
-    for (uint32_t l = 0; l < graph->location_count; l++) first[l + 1] += first[l];
+    for (uint32_t l = 0; l < graph->system->location_count; l++) first[l + 1] += first[l];
     struct wire_send *const grouped = cts_array_zeroed(count, sizeof *grouped, error);
     if (!grouped) return NULL;
     for (size_t i = 0; i < count; i++) grouped[first[sends[i].target]++] = sends[i];
-    for (uint32_t l = graph->location_count; l > 0; l--) first[l] = first[l - 1];
+    for (uint32_t l = graph->system->location_count; l > 0; l--) first[l] = first[l - 1];
     first[0] = 0;
     return grouped;
 }
@@ -304,7 +309,7 @@ out:
 static enum cts_status settle_sends(struct cts_path_graph *graph, const struct wire_match *matches,
                                     size_t count, struct cts_error *error)
 {
-    CTS_ASSERT_EACH(i, count, matches[i].source < graph->location_count);
+    CTS_ASSERT_EACH(i, count, matches[i].source < graph->system->location_count);
     for (size_t i = 0; i < count; i++) {
         const struct wire_match *const match = &matches[i];
         struct cts_path_location *const at = &graph->locations[match->source];
@@ -325,7 +330,7 @@ static enum cts_status settle_sends(struct cts_path_graph *graph, const struct w
 
 static void drop_lists(struct cts_path_graph *graph)
 {
-    for (uint32_t l = 0; l < graph->location_count; l++) {
+    for (uint32_t l = 0; l < graph->system->location_count; l++) {
         struct cts_path_raw *const raw = graph->locations[l].raw;
         if (!raw) continue;
         free(raw->sends.items);
@@ -348,12 +353,13 @@ enum cts_status cts_path_match_messages(struct cts_path_graph *graph, struct cts
     struct wire_send *const sends = sizes ? pack_sends(graph, sizes, error) : NULL;
     enum cts_status status = sends ? CTS_OK : CTS_MEMORY;
     if (!status)
-        status = cts_processes_all_to_all(graph->processes, (struct cts_sent_blocks){sends, sizes},
-                                          &came, &offsets, error);
+        status = cts_processes_all_to_all(graph->system->processes,
+                                          (struct cts_sent_blocks){sends, sizes}, &came, &offsets,
+                                          error);
     free(sends);
     if (status) goto out;
     const size_t count = offsets[total] / sizeof(struct wire_send);
-    m.first = cts_array_zeroed((size_t)graph->location_count + 1, sizeof *m.first, error);
+    m.first = cts_array_zeroed((size_t)graph->system->location_count + 1, sizeof *m.first, error);
     m.matches = cts_array_zeroed(count, sizeof *m.matches, error);
     m.next = cts_array_zeroed(count, sizeof *m.next, error);
     grouped = m.first ? group_sends(graph, came, count, m.first, error) : NULL;
@@ -366,7 +372,8 @@ enum cts_status cts_path_match_messages(struct cts_path_graph *graph, struct cts
         goto out;
     }
     m.sends = grouped;
-    status = cts_path_for_each(graph, graph->process_count, match_process, &m, error);
+    status =
+        cts_path_for_each(graph->system, graph->system->process_count, match_process, &m, error);
     free(grouped);
     grouped = NULL;
     if (status) goto out;
@@ -380,8 +387,8 @@ enum cts_status cts_path_match_messages(struct cts_path_graph *graph, struct cts
         status = CTS_MEMORY;
         goto out;
     }
-    status = cts_processes_all_to_all(graph->processes, (struct cts_sent_blocks){packed, sizes},
-                                      &came, &offsets, error);
+    status = cts_processes_all_to_all(
+        graph->system->processes, (struct cts_sent_blocks){packed, sizes}, &came, &offsets, error);
     if (!status)
         status = settle_sends(graph, came, offsets[total] / sizeof(struct wire_match), error);
     drop_lists(graph);

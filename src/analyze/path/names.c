@@ -49,7 +49,7 @@ static unsigned distance(const char *a, const char *b)
     return row[b_length];
 }
 
-enum cts_status cts_path_unknown_name(const struct cts_path_graph *graph, const uint64_t *calls,
+enum cts_status cts_path_unknown_name(const struct cts_path_system *system, const uint64_t *calls,
                                       const char *wanted, struct cts_error *error)
 {
     const char *near[NEAR_MAX] = {0};
@@ -57,8 +57,8 @@ enum cts_status cts_path_unknown_name(const struct cts_path_graph *graph, const 
     char part[128]; /* of a pattern: its first text */
     const char *const text = wanted + strspn(wanted, "*");
     snprintf(part, sizeof part, "%.*s", (int)strcspn(text, "*"), text);
-    for (uint32_t r = 0; r < graph->region_count; r++) {
-        const char *const name = graph->regions[r].name;
+    for (uint32_t r = 0; r < system->region_count; r++) {
+        const char *const name = system->regions[r].name;
         if (!calls[r]) continue;
         unsigned d = distance(wanted, name);
         if (*part && strcasestr(name, part)) d = 0;

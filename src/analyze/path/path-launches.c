@@ -25,8 +25,8 @@ static bool is_memset(const struct cts_path_region *region)
 
 static enum work work_of_activity(const struct cts_path_graph *graph, uint32_t region)
 {
-    if (region >= graph->pseudo) return WORK_COPY;
-    return is_memset(&graph->regions[region]) ? WORK_MEMSET : WORK_KERNEL;
+    if (region >= graph->system->pseudo) return WORK_COPY;
+    return is_memset(&graph->system->regions[region]) ? WORK_MEMSET : WORK_KERNEL;
 }
 
 static enum work work_of_call(const struct cts_path_op *op)
@@ -49,8 +49,8 @@ static enum work work_of_call(const struct cts_path_op *op)
 static bool same_direction(const struct cts_path_graph *graph, const struct cts_path_op *op,
                            uint32_t region)
 {
-    if (op->direction == CTS_PATH_ANY || region < graph->pseudo) return true;
-    const uint32_t pseudo = region - graph->pseudo;
+    if (op->direction == CTS_PATH_ANY || region < graph->system->pseudo) return true;
+    const uint32_t pseudo = region - graph->system->pseudo;
     return (op->direction == CTS_PATH_HTOD && pseudo == CTS_PATH_COPY_HTOD) ||
            (op->direction == CTS_PATH_DTOH && pseudo == CTS_PATH_COPY_DTOH) ||
            op->direction == CTS_PATH_DTOD;

@@ -12,7 +12,7 @@ static bool worse(const struct cts_path_graph *graph, const struct cts_path_inst
     const uint64_t a_ns = a->end_ns - a->begin_ns, b_ns = b->end_ns - b->begin_ns;
     if (a_ns != b_ns) return a_ns > b_ns;
     if (a->begin_ns != b->begin_ns) return a->begin_ns < b->begin_ns;
-    return graph->locations[a->location].order < graph->locations[b->location].order;
+    return graph->system->who[a->location].order < graph->system->who[b->location].order;
 }
 
 static void keep_worst(const struct cts_path_graph *graph, struct cts_path_sums *sums,
@@ -32,11 +32,11 @@ static void add_wait(const struct cts_path_graph *graph, struct cts_path_sums *s
 {
     uint64_t begin_ns = wait->begin_ns, end_ns = wait->end_ns;
     if (end_ns <= graph->first_ns) return; /* the stretch before has it */
-    if (!cts_path_clip(graph, &begin_ns, &end_ns)) return;
+    if (!cts_path_clip(graph->system, &begin_ns, &end_ns)) return;
     const uint64_t time_ns = end_ns - begin_ns;
     sums->counts[wait->pattern]++;
     sums->times_ns[wait->pattern] += time_ns;
-    *(graph->locations[location].stream ? &sums->device_ns : &sums->host_ns) += time_ns;
+    *(graph->system->who[location].stream ? &sums->device_ns : &sums->host_ns) += time_ns;
     struct cts_path_instance instance = {.begin_ns = begin_ns,
                                          .end_ns = end_ns,
                                          .location = location,
@@ -54,7 +54,7 @@ static void add_wait(const struct cts_path_graph *graph, struct cts_path_sums *s
 static enum cts_status open_worst(const struct cts_path_graph *graph, struct cts_path_sums *sums,
                                   struct cts_error *error)
 {
-    sums->keep = graph->options->worst ? graph->options->worst : 5;
+    sums->keep = graph->system->options->worst ? graph->system->options->worst : 5;
     for (unsigned p = 0; p < CTS_PATH_PATTERN_COUNT; p++) {
         sums->worst[p] = cts_array_zeroed(sums->keep, sizeof *sums->worst[p], error);
         if (!sums->worst[p]) return CTS_MEMORY;
@@ -64,27 +64,27 @@ static enum cts_status open_worst(const struct cts_path_graph *graph, struct cts
 
 static void sum_patterns(const struct cts_path_graph *graph, struct cts_path_sums *sums)
 {
-    for (uint32_t i = 0; i < graph->location_count; i++) {
-        const uint32_t id = graph->by_process[i];
-        if (!cts_path_is_mine(graph, id)) continue;
+    for (uint32_t i = 0; i < graph->system->location_count; i++) {
+        const uint32_t id = graph->system->by_process[i];
+        if (!cts_path_is_mine(graph->system, id)) continue;
         const struct cts_path_waits *const waits = &graph->locations[id].waits;
         for (size_t w = 0; w < waits->count; w++) add_wait(graph, sums, id, &waits->items[w]);
     }
 }
 
 /* The worst of all processes. */
-static enum cts_status share_worst(struct cts_path_graph *graph, struct cts_path_sums *sums,
+static enum cts_status share_worst(const struct cts_path_graph *graph, struct cts_path_sums *sums,
                                    unsigned pattern, struct cts_error *error)
 {
     void *all = NULL;
     size_t *offsets = NULL;
     const size_t size = sizeof(struct cts_path_instance);
     enum cts_status status = cts_processes_all_gather(
-        graph->processes,
+        graph->system->processes,
         (struct cts_sent_block){sums->worst[pattern], sums->worst_count[pattern] * size}, &all,
         &offsets, error);
     if (status) return status;
-    const unsigned total = graph->processes ? graph->processes->count : 1;
+    const unsigned total = graph->system->processes ? graph->system->processes->count : 1;
     sums->worst_count[pattern] = 0;
     const struct cts_path_instance *const list = all;
     for (size_t i = 0; i < offsets[total] / size; i++) keep_worst(graph, sums, pattern, &list[i]);
@@ -94,7 +94,7 @@ static enum cts_status share_worst(struct cts_path_graph *graph, struct cts_path
 }
 
 /* The worst of a stretch that are among the worst of all get their culprits: its graph goes. */
-static enum cts_status add_worst(struct cts_path_graph *graph, struct cts_path_sums *all,
+static enum cts_status add_worst(const struct cts_path_graph *graph, struct cts_path_sums *all,
                                  struct cts_path_sums *sums, unsigned pattern,
                                  struct cts_error *error)
 {
@@ -109,13 +109,13 @@ static enum cts_status add_worst(struct cts_path_graph *graph, struct cts_path_s
     return status;
 }
 
-enum cts_status cts_path_sum_patterns(struct cts_path_graph *graph, struct cts_path_sums *all,
+enum cts_status cts_path_sum_patterns(const struct cts_path_graph *graph, struct cts_path_sums *all,
                                       struct cts_error *error)
 {
     struct cts_path_sums sums = {0};
     enum cts_status status = open_worst(graph, &sums, error);
     if (!status && !all->worst[0]) status = open_worst(graph, all, error);
-    if (!cts_processes_agree(graph->processes, &status, error)) goto out;
+    if (!cts_processes_agree(graph->system->processes, &status, error)) goto out;
     sum_patterns(graph, &sums);
     for (unsigned p = 0; p < CTS_PATH_PATTERN_COUNT && !status; p++) {
         status = share_worst(graph, &sums, p, error);
@@ -130,15 +130,15 @@ out:
     return status;
 }
 
-void cts_path_give_patterns(const struct cts_path_graph *graph, struct cts_path_sums *sums,
-                            struct cts_path *result)
+void cts_path_give_patterns(const struct cts_path_system *system, struct cts_path_sums *sums,
+                            uint64_t first_ns, struct cts_path *result)
 {
-    cts_processes_reduce_u64(graph->processes, sums->counts, CTS_PATH_PATTERN_COUNT,
+    cts_processes_reduce_u64(system->processes, sums->counts, CTS_PATH_PATTERN_COUNT,
                              CTS_REDUCE_SUM);
-    cts_processes_reduce_u64(graph->processes, sums->times_ns, CTS_PATH_PATTERN_COUNT,
+    cts_processes_reduce_u64(system->processes, sums->times_ns, CTS_PATH_PATTERN_COUNT,
                              CTS_REDUCE_SUM);
     uint64_t where[2] = {sums->host_ns, sums->device_ns};
-    cts_processes_reduce_u64(graph->processes, where, 2, CTS_REDUCE_SUM);
+    cts_processes_reduce_u64(system->processes, where, 2, CTS_REDUCE_SUM);
     result->host_wait_ns = where[0];
     result->device_wait_ns = where[1];
     result->wait_ns = where[0] + where[1];
@@ -151,8 +151,8 @@ void cts_path_give_patterns(const struct cts_path_graph *graph, struct cts_path_
                                              .worst_count = sums->worst_count[p]};
         sums->worst[p] = NULL;
         for (size_t i = 0; i < row->worst_count; i++) {
-            row->worst[i].begin_ns -= graph->first_ns;
-            row->worst[i].end_ns -= graph->first_ns;
+            row->worst[i].begin_ns -= first_ns;
+            row->worst[i].end_ns -= first_ns;
         }
     }
 }

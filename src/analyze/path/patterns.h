@@ -13,12 +13,13 @@ struct cts_path_sums {
 };
 
 /* Adds the waits of a graph. Collective over the processes. */
-CTS_MUST_CHECK enum cts_status cts_path_sum_patterns(struct cts_path_graph *graph,
+CTS_MUST_CHECK enum cts_status cts_path_sum_patterns(const struct cts_path_graph *graph,
                                                      struct cts_path_sums *all,
                                                      struct cts_error *error);
-/* The sums of all processes; the lists of worst ones become the result's. */
-void cts_path_give_patterns(const struct cts_path_graph *graph, struct cts_path_sums *sums,
-                            struct cts_path *result);
+/* The sums of all processes; the lists of worst ones become the result's, in time from first_ns on.
+ * Collective. */
+void cts_path_give_patterns(const struct cts_path_system *system, struct cts_path_sums *sums,
+                            uint64_t first_ns, struct cts_path *result);
 void cts_path_sums_release(struct cts_path_sums *sums);
 
 #endif

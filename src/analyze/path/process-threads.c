@@ -45,12 +45,12 @@ static bool find_fork(struct process_forks *forks, uint32_t id, const struct cts
         *place = (struct fork_place){(uint32_t)((*found - 1) >> 32), (uint32_t)(*found - 1)};
         return true;
     }
-    if (team->communicator >= graph->timeline->communicator_count) return false;
+    if (team->communicator >= graph->system->timeline->communicator_count) return false;
     const struct cts_timeline_communicator *const c =
-        &graph->timeline->communicators[team->communicator];
+        &graph->system->timeline->communicators[team->communicator];
     const uint32_t master = c->rank_count ? c->ranks[0] : id;
-    if (master >= graph->location_count || !graph->locations[master].raw ||
-        graph->locations[master].process != forks->process)
+    if (master >= graph->system->location_count || !graph->locations[master].raw ||
+        graph->system->who[master].process != forks->process)
         return false;
     place->location = master;
     return fork_before(&graph->locations[master], team->begin_ns, &place->index);
@@ -111,10 +111,10 @@ static void count_starts(struct process_forks *forks, uint32_t id, const struct 
         starts.start_ns += team->begin_ns - fork->time_ns;
         starts.work_ns += end_ns - team->begin_ns;
     }
-    __atomic_fetch_add(&graph->starts.count, starts.count, __ATOMIC_RELAXED);
-    __atomic_fetch_add(&graph->starts.late_count, starts.late_count, __ATOMIC_RELAXED);
-    __atomic_fetch_add(&graph->starts.start_ns, starts.start_ns, __ATOMIC_RELAXED);
-    __atomic_fetch_add(&graph->starts.work_ns, starts.work_ns, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&graph->matched.starts.count, starts.count, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&graph->matched.starts.late_count, starts.late_count, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&graph->matched.starts.start_ns, starts.start_ns, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&graph->matched.starts.work_ns, starts.work_ns, __ATOMIC_RELAXED);
 }
 
 /* Teams of one location: their first nodes follow the fork. */
@@ -198,11 +198,12 @@ static enum cts_status place_threads(struct cts_path_graph *graph, uint32_t proc
                                      struct cts_error *error)
 {
     struct thread_ends threads = {0};
-    const uint32_t first = graph->process_first[process], end = graph->process_first[process + 1];
+    const uint32_t first = graph->system->process_first[process],
+                   end = graph->system->process_first[process + 1];
     enum cts_status status = CTS_OK;
     for (unsigned pass = 0; pass < 2; pass++)
         for (uint32_t p = first; p < end && !status; p++) {
-            const uint32_t id = graph->by_process[p];
+            const uint32_t id = graph->system->by_process[p];
             const struct cts_path_raw *const raw = graph->locations[id].raw;
             for (size_t i = 0; raw && i < raw->thread_events.count && !status; i++) {
                 const struct cts_path_thread_event *const event = &raw->thread_events.items[i];
@@ -220,11 +221,12 @@ static enum cts_status match_process(void *state, size_t index, struct cts_error
 {
     struct cts_path_graph *const graph = state;
     const uint32_t process = (uint32_t)index;
-    const uint32_t first = graph->process_first[process], end = graph->process_first[process + 1];
+    const uint32_t first = graph->system->process_first[process],
+                   end = graph->system->process_first[process + 1];
     struct process_forks forks = {.graph = graph, .process = process};
     enum cts_status status = CTS_OK;
     for (uint32_t p = first; p < end && !status; p++) {
-        const uint32_t id = graph->by_process[p];
+        const uint32_t id = graph->system->by_process[p];
         const struct cts_path_raw *const raw = graph->locations[id].raw;
         for (size_t i = 0; raw && i < raw->forks.count && !status; i++) {
             if (!raw->forks.items[i].id) continue;
@@ -236,8 +238,8 @@ static enum cts_status match_process(void *state, size_t index, struct cts_error
         }
     }
     for (uint32_t p = first; p < end && !status; p++)
-        if (graph->locations[graph->by_process[p]].raw)
-            status = place_teams(&forks, graph->by_process[p], error);
+        if (graph->locations[graph->system->by_process[p]].raw)
+            status = place_teams(&forks, graph->system->by_process[p], error);
     if (!status) status = cts_path_pair_barriers(graph, &forks.teams, error);
     if (!status) status = place_threads(graph, process, error);
     cts_path_teams_release(&forks.teams);
@@ -247,5 +249,6 @@ static enum cts_status match_process(void *state, size_t index, struct cts_error
 
 enum cts_status cts_path_match_threads(struct cts_path_graph *graph, struct cts_error *error)
 {
-    return cts_path_for_each(graph, graph->process_count, match_process, graph, error);
+    return cts_path_for_each(graph->system, graph->system->process_count, match_process, graph,
+                             error);
 }

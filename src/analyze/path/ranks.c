@@ -4,12 +4,12 @@
 
 /* ---- stays ---- */
 
-static bool is_longer(const struct cts_path_graph *graph, const struct cts_path_stay *a,
+static bool is_longer(const struct cts_path_system *system, const struct cts_path_stay *a,
                       const struct cts_path_stay *b)
 {
     if (a->ns != b->ns || !a->ns) return a->ns > b->ns;
     if (a->begin_ns != b->begin_ns) return a->begin_ns < b->begin_ns;
-    return graph->locations[a->location].order < graph->locations[b->location].order;
+    return system->who[a->location].order < system->who[b->location].order;
 }
 
 /* What runs before an enter is what it is called from. */
@@ -21,39 +21,41 @@ static uint32_t caller_of(const struct cts_path_location *at, uint32_t enter)
 static void find_callers(const struct cts_path_location *at, uint32_t node,
                          struct cts_path_stay *stay)
 {
-    if (at->stream || node == CTS_PATH_NONE) return;
+    if (at->who->stream || node == CTS_PATH_NONE) return;
     for (uint32_t enter = caller_of(at, at->active[node]);
          enter != CTS_PATH_NONE && stay->depth < CTS_PATH_STACK_MAX; enter = caller_of(at, enter))
         stay->callers[stay->depth++] = at->region[enter] & ~CTS_PATH_LEAVE;
 }
 
-void cts_path_add_stays(const struct cts_path_graph *graph, struct cts_path_stay *stays)
+void cts_path_add_stays(const struct cts_path_graph *graph, const struct cts_path_found *all,
+                        struct cts_path_stay *stays)
 {
-    for (uint32_t r = 0; r < graph->region_count; r++) {
-        const struct cts_path_found *const found = &graph->stays[r];
+    const struct cts_path_system *const system = graph->system;
+    for (uint32_t r = 0; r < system->region_count; r++) {
+        const struct cts_path_found *const found = &all[r];
         struct cts_path_stay stay = {
             .ns = found->ns, .begin_ns = found->begin_ns, .location = found->location};
-        if (!is_longer(graph, &stay, &stays[r])) continue;
+        if (!is_longer(system, &stay, &stays[r])) continue;
         find_callers(&graph->locations[found->location], found->node, &stay);
         stays[r] = stay;
     }
 }
 
-enum cts_status cts_path_share_stays(const struct cts_path_graph *graph,
+enum cts_status cts_path_share_stays(const struct cts_path_system *system,
                                      struct cts_path_stay *stays, struct cts_error *error)
 {
-    if (!graph->processes || graph->processes->count < 2) return CTS_OK;
+    if (!system->processes || system->processes->count < 2) return CTS_OK;
     void *all = NULL;
     size_t *offsets = NULL;
     const enum cts_status status = cts_processes_all_gather(
-        graph->processes, (struct cts_sent_block){stays, graph->region_count * sizeof *stays}, &all,
-        &offsets, error);
+        system->processes, (struct cts_sent_block){stays, system->region_count * sizeof *stays},
+        &all, &offsets, error);
     if (status) return status;
-    for (unsigned p = 0; p < graph->processes->count; p++) {
+    for (unsigned p = 0; p < system->processes->count; p++) {
         const struct cts_path_stay *const others =
-            (const struct cts_path_stay *)all + (size_t)p * graph->region_count;
-        for (uint32_t r = 0; r < graph->region_count; r++)
-            if (is_longer(graph, &others[r], &stays[r])) stays[r] = others[r];
+            (const struct cts_path_stay *)all + (size_t)p * system->region_count;
+        for (uint32_t r = 0; r < system->region_count; r++)
+            if (is_longer(system, &others[r], &stays[r])) stays[r] = others[r];
     }
     free(all);
     free(offsets);
@@ -62,38 +64,35 @@ enum cts_status cts_path_share_stays(const struct cts_path_graph *graph,
 
 /* ---- ranks ---- */
 
-static bool is_own(const struct cts_path_graph *graph, uint32_t process)
-{
-    return graph->process_owner[process] == (graph->processes ? graph->processes->rank : 0);
-}
-
 /* For one of two extremes: its time, then the lowest process that has it. */
-static enum cts_status find_extreme(struct cts_path_graph *graph, bool most,
-                                    struct cts_error *error)
+static enum cts_status find_extreme(const struct cts_path_system *system,
+                                    const struct cts_path_profile *profile, bool most,
+                                    struct cts_path_spread *spread, struct cts_error *error)
 {
-    const uint32_t regions = graph->region_count;
+    const uint32_t regions = system->region_count;
     uint64_t *const times = cts_array_zeroed(regions, sizeof *times, error);
     uint64_t *const who = cts_array_zeroed(regions, sizeof *who, error);
     enum cts_status status = times && who ? CTS_OK : CTS_MEMORY;
-    if (!cts_processes_agree(graph->processes, &status, error)) goto out;
+    if (!cts_processes_agree(system->processes, &status, error)) goto out;
     for (uint32_t r = 0; r < regions; r++) times[r] = most ? 0 : UINT64_MAX;
-    for (uint32_t p = 0; p < graph->process_count; p++) {
-        const uint64_t *const own = graph->rank_ns + (size_t)p * regions;
-        for (uint32_t r = 0; r < regions && is_own(graph, p); r++)
+    for (uint32_t p = 0; p < system->process_count; p++) {
+        const uint64_t *const own = profile->rank_ns + (size_t)p * regions;
+        for (uint32_t r = 0; r < regions && cts_path_is_own(system, p); r++)
             if (most ? own[r] > times[r] : own[r] < times[r]) times[r] = own[r];
     }
-    cts_processes_reduce_u64(graph->processes, times, regions,
+    cts_processes_reduce_u64(system->processes, times, regions,
                              most ? CTS_REDUCE_MAX : CTS_REDUCE_MIN);
     for (uint32_t r = 0; r < regions; r++) {
         who[r] = UINT64_MAX;
-        for (uint32_t p = graph->process_count; p-- > 0;)
-            if (is_own(graph, p) && graph->rank_ns[(size_t)p * regions + r] == times[r]) who[r] = p;
+        for (uint32_t p = system->process_count; p-- > 0;)
+            if (cts_path_is_own(system, p) && profile->rank_ns[(size_t)p * regions + r] == times[r])
+                who[r] = p;
     }
-    cts_processes_reduce_u64(graph->processes, who, regions, CTS_REDUCE_MIN);
+    cts_processes_reduce_u64(system->processes, who, regions, CTS_REDUCE_MIN);
     for (uint32_t r = 0; r < regions; r++) {
-        const uint32_t rank = graph->timeline->groups[graph->process_group[who[r]]].rank;
-        *(most ? &graph->rows[r].most_ns : &graph->rows[r].least_ns) = times[r];
-        *(most ? &graph->rows[r].most_rank : &graph->rows[r].least_rank) = rank;
+        const uint32_t rank = cts_path_rank_of(system, (uint32_t)who[r]);
+        *(most ? &spread[r].most_ns : &spread[r].least_ns) = times[r];
+        *(most ? &spread[r].most_rank : &spread[r].least_rank) = rank;
     }
 out:
     free(times);
@@ -101,8 +100,10 @@ out:
     return status;
 }
 
-enum cts_status cts_path_spread_ranks(struct cts_path_graph *graph, struct cts_error *error)
+enum cts_status cts_path_spread_ranks(const struct cts_path_system *system,
+                                      const struct cts_path_profile *profile,
+                                      struct cts_path_spread *spread, struct cts_error *error)
 {
-    const enum cts_status status = find_extreme(graph, false, error);
-    return status ? status : find_extreme(graph, true, error);
+    const enum cts_status status = find_extreme(system, profile, false, spread, error);
+    return status ? status : find_extreme(system, profile, true, spread, error);
 }

@@ -5,6 +5,7 @@
 
 #include "analyze/path/api.h"
 #include "analyze/path/regions.h"
+#include "common/array.h"
 
 static const char *const pseudo_names[CTS_PATH_PSEUDO_COUNT] = {
 #define X(name, text) [CTS_PATH_##name] = text,
@@ -78,10 +79,10 @@ static struct cts_path_region classify(const struct cts_path_api_table *own,
     return result;
 }
 
-enum cts_status cts_path_regions(struct cts_path_graph *graph, struct cts_error *error)
+enum cts_status cts_path_regions(struct cts_path_system *system, struct cts_error *error)
 {
-    const struct cts_timeline *const timeline = graph->timeline;
-    const struct cts_path_options *const options = graph->options;
+    const struct cts_timeline *const timeline = system->timeline;
+    const struct cts_path_options *const options = system->options;
     if (timeline->region_count > INT32_MAX - CTS_PATH_PSEUDO_COUNT)
         return cts_fail(error, CTS_LIMIT, "too many regions: %zu", timeline->region_count);
     struct cts_path_api_table own = {0}, builtin = {0};
@@ -93,17 +94,17 @@ enum cts_status cts_path_regions(struct cts_path_graph *graph, struct cts_error 
     if (!status)
         status = cts_path_api_read(&builtin, cts_path_api_builtin(), "api-names.txt", error);
     if (status) goto out;
-    graph->pseudo = (uint32_t)timeline->region_count;
-    graph->region_count = graph->pseudo + CTS_PATH_PSEUDO_COUNT;
-    graph->regions = cts_array_zeroed(graph->region_count, sizeof *graph->regions, error);
-    if (!graph->regions) {
+    system->pseudo = (uint32_t)timeline->region_count;
+    system->region_count = system->pseudo + CTS_PATH_PSEUDO_COUNT;
+    system->regions = cts_array_zeroed(system->region_count, sizeof *system->regions, error);
+    if (!system->regions) {
         status = CTS_MEMORY;
         goto out;
     }
-    for (uint32_t i = 0; i < graph->pseudo; i++)
-        graph->regions[i] = classify(&own, &builtin, &timeline->regions[i]);
+    for (uint32_t i = 0; i < system->pseudo; i++)
+        system->regions[i] = classify(&own, &builtin, &timeline->regions[i]);
     for (uint32_t i = 0; i < CTS_PATH_PSEUDO_COUNT; i++)
-        graph->regions[graph->pseudo + i] = (struct cts_path_region){
+        system->regions[system->pseudo + i] = (struct cts_path_region){
             .name = pseudo_names[i],
             .paradigm = i == CTS_PATH_MPI_TRANSFER ? CTS_PARADIGM_MPI : CTS_PARADIGM_UNKNOWN};
 out:

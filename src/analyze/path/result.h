@@ -111,6 +111,11 @@ struct cts_path_segment {
     uint32_t latency; /* region of the latency that led here at end_ns..., NONE */
 };
 
+struct cts_path_segments {
+    struct cts_path_segment *items;
+    size_t count, capacity;
+};
+
 /* A wait that took time. */
 struct cts_path_kept_wait {
     uint64_t begin_ns, end_ns; /* from the first event */
@@ -153,10 +158,23 @@ struct cts_path_device_row {
     uint64_t copy_missed_count; /* copies with such time */
 };
 
+struct cts_path_devices { /* by rank, device */
+    struct cts_path_device_row *items;
+    size_t count;
+};
+
 /* Threads that a fork starts, each once for each team that it joins; the forking one left out. */
 struct cts_path_starts {
     uint64_t count, late_count; /* late: from the fork to its begin takes longer than its work */
     uint64_t start_ns, work_ns; /* sums: fork to begin; begin to the first barrier or the end */
+};
+
+/* What is kept for those who draw or export the timeline, as the options say. */
+struct cts_path_kept {
+    struct cts_path_segments segments;
+    struct cts_path_kept_wait *waits; /* by location, begin */
+    size_t wait_count;
+    struct cts_path_blames *blames; /* [location_count] */
 };
 
 struct cts_path {
@@ -184,13 +202,8 @@ struct cts_path {
     uint64_t stretch_count; /* in which it was analysed */
     uint64_t event_count, node_count, location_count, process_count, stream_count;
     uint64_t path_jumps, path_crossings; /* changes of location; of process */
-    struct cts_path_segment *segments;   /* if kept */
-    size_t segment_count, segment_capacity;
-    struct cts_path_kept_wait *kept_waits; /* if kept: by location, begin */
-    size_t kept_wait_count;
-    struct cts_path_blames *kept_blames; /* [location_count], if kept */
-    struct cts_path_device_row *devices; /* by rank, device */
-    size_t device_count;
+    struct cts_path_devices devices;
+    struct cts_path_kept kept;
 };
 
 #endif

@@ -8,7 +8,7 @@
 bool cts_path_completes(const struct cts_path_graph *graph, const struct cts_path_location *at,
                         uint32_t call)
 {
-    return graph->regions[at->region[call] & ~CTS_PATH_LEAVE].kind == CTS_PATH_WAITING;
+    return graph->system->regions[at->region[call] & ~CTS_PATH_LEAVE].kind == CTS_PATH_WAITING;
 }
 
 enum cts_status cts_path_await_send(const struct cts_path_message *message,
@@ -81,8 +81,8 @@ enum cts_status cts_path_await_all(const struct cts_path_meeting *meeting,
 static bool is_root(const struct cts_path_meeting *meeting, const struct cts_path_member *member)
 {
     const uint32_t root = cts_path_who_meets(meeting)->root;
-    return root != CTS_PATH_NONE &&
-           cts_path_home(meeting->graph, member->location) == cts_path_home(meeting->graph, root);
+    return root != CTS_PATH_NONE && cts_path_home(meeting->graph->system, member->location) ==
+                                        cts_path_home(meeting->graph->system, root);
 }
 
 enum cts_status cts_path_await_root(const struct cts_path_meeting *meeting,

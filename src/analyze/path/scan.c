@@ -37,7 +37,7 @@ static bool is_clean(const struct load *load, size_t below)
             load->epochs.items[i].started != CTS_PATH_NONE)
             return false;
     for (size_t i = 0; i < load->stack.count; i++)
-        if (load->graph->regions[load->stack.items[i].region].kind != CTS_PATH_PLAIN ||
+        if (load->system->regions[load->stack.items[i].region].kind != CTS_PATH_PLAIN ||
             load->stack.items[i].parallel)
             return false;
     return true;
@@ -57,7 +57,7 @@ static void pass_cut(struct load *load, struct cts_path_cut *cut, bool between)
 {
     assert(!load->scan->first);
     struct cts_path_scan *const scan = load->scan;
-    __atomic_fetch_add(&cut->events, load->event_count, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&cut->events, load->counts.event_count, __ATOMIC_RELAXED);
     __atomic_fetch_add(&cut->balance, scan->balance, __ATOMIC_RELAXED);
     __atomic_fetch_add(&cut->works, scan->works, __ATOMIC_RELAXED);
     if (between || !is_clean(load, 0)) __atomic_fetch_add(&cut->unclean, 1, __ATOMIC_RELAXED);
@@ -67,12 +67,12 @@ void cts_scan_event(struct load *load, uint64_t time_ns)
 {
     struct cts_path_scan *const scan = load->scan;
     if (scan->first) return;
-    load->event_count--; /* the one at hand comes after the cut */
+    load->counts.event_count--; /* the one at hand comes after the cut */
     while (scan->next < scan->cuts->count && scan->cuts->items[scan->next].enter_ns <= time_ns) {
         struct cts_path_cut *const cut = &scan->cuts->items[scan->next++];
         pass_cut(load, cut, time_ns <= cut->leave_ns);
     }
-    load->event_count++;
+    load->counts.event_count++;
 }
 
 /* A flush is one event: nothing can be cut while it goes on. */
@@ -87,7 +87,7 @@ void cts_scan_flush(struct load *load, uint64_t end_ns)
 void cts_scan_end(struct load *load)
 {
     struct cts_path_scan *const scan = load->scan;
-    scan->first_ns = load->node_count ? load->first_ns : UINT64_MAX;
+    scan->first_ns = load->counts.node_count ? load->counts.first_ns : UINT64_MAX;
     while (!scan->first && scan->next < scan->cuts->count)
         pass_cut(load, &scan->cuts->items[scan->next++], false);
 }
@@ -96,7 +96,7 @@ void cts_scan_end(struct load *load)
 void cts_scan_entered(struct load *load, const struct frame *frame)
 {
     struct cts_path_scan *const scan = load->scan;
-    const struct cts_path_region *const region = &load->graph->regions[frame->region];
+    const struct cts_path_region *const region = &load->system->regions[frame->region];
     if (!scan->first) {
         scan->spoiled |=
             load->stack.count == 1 && !load->team_depth && region->kind != CTS_PATH_TASK;
@@ -106,8 +106,8 @@ void cts_scan_entered(struct load *load, const struct frame *frame)
     scan->is_cut = false;
     scan->at_node = frame->node;
     scan->at = (struct cts_path_cut){.enter_ns = frame->enter_ns,
-                                     .index = load->event_count - 1,
-                                     .events = load->event_count,
+                                     .index = load->counts.event_count - 1,
+                                     .events = load->counts.event_count,
                                      .balance = scan->balance,
                                      .works = scan->works,
                                      .unclean = !is_clean(load, load->stack.count)};
@@ -118,7 +118,7 @@ void cts_scan_collective(struct load *load, uint32_t communicator)
     struct cts_path_scan *const scan = load->scan;
     if (!scan->first || scan->alone || communicator != scan->world) return;
     if (cts_load_top_node(load) == scan->at_node && !scan->is_cut &&
-        load->event_count - scan->at.index <= 3) { /* enter, begin, end */
+        load->counts.event_count - scan->at.index <= 3) { /* enter, begin, end */
         scan->is_cut = true;
         return;
     }
@@ -136,18 +136,18 @@ void cts_scan_left(struct load *load, const struct frame *frame, uint64_t leave_
         scan->is_cut = false;
         scan->at_node = CTS_PATH_NONE;
         scan->at.leave_ns = leave_ns;
-        scan->at.unclean |= load->event_count - scan->at.index > 4;
+        scan->at.unclean |= load->counts.event_count - scan->at.index > 4;
         add_cut(load, &scan->at);
         return;
     }
-    const struct cts_path_region *const region = &load->graph->regions[frame->region];
+    const struct cts_path_region *const region = &load->system->regions[frame->region];
     if (region->kind != CTS_PATH_API ||
         (region->api != CTS_PATH_API_SYNC_DEVICE && region->api != CTS_PATH_API_SYNC_CONTEXT))
         return;
     add_cut(load, &(struct cts_path_cut){.enter_ns = leave_ns,
                                          .leave_ns = leave_ns,
-                                         .index = load->event_count - 1,
-                                         .events = load->event_count,
+                                         .index = load->counts.event_count - 1,
+                                         .events = load->counts.event_count,
                                          .balance = scan->balance,
                                          .works = scan->works,
                                          .unclean = !is_clean(load, load->stack.count)});
@@ -160,12 +160,12 @@ enum work { WORK_KERNEL, WORK_COPY, WORK_MEMSET };
 /* What has no correlation is matched by its kind and order. */
 void cts_scan_activity(struct load *load, const struct frame *frame)
 {
-    const struct cts_path_graph *const graph = load->graph;
-    if (frame->reference || frame->region == graph->pseudo + CTS_PATH_FLUSH) return;
+    const struct cts_path_system *const system = load->system;
+    if (frame->reference || frame->region == system->pseudo + CTS_PATH_FLUSH) return;
     enum work work = WORK_KERNEL;
-    if (frame->region >= graph->pseudo)
+    if (frame->region >= system->pseudo)
         work = WORK_COPY;
-    else if (graph->regions[frame->region].kind == CTS_PATH_API)
+    else if (system->regions[frame->region].kind == CTS_PATH_API)
         work = WORK_MEMSET;
     load->scan->works -= draw(DRAW_WORK, work, 0);
 }
@@ -214,7 +214,7 @@ static void query(struct load *load, uint64_t key, bool failed)
 void cts_scan_call(struct load *load, const struct frame *frame)
 {
     struct cts_path_scan *const scan = load->scan;
-    const struct cts_path_region *const region = &load->graph->regions[frame->region];
+    const struct cts_path_region *const region = &load->system->regions[frame->region];
     switch (region->api) {
     case CTS_PATH_API_GRAPH_LAUNCH: /* starts nobody knows how many */
         if (!frame->reference) scan->spoiled = true;
@@ -259,8 +259,8 @@ void cts_scan_call(struct load *load, const struct frame *frame)
 
 static uint64_t draw_message(const struct load *load, const struct cts_path_channel *channel)
 {
-    const uint64_t homes = (uint64_t)cts_path_home(load->graph, channel->from) << 32 |
-                           cts_path_home(load->graph, channel->to);
+    const uint64_t homes = (uint64_t)cts_path_home(load->system, channel->from) << 32 |
+                           cts_path_home(load->system, channel->to);
     return draw(DRAW_MESSAGE, homes, (uint64_t)channel->communicator << 32 | channel->tag);
 }
 
@@ -275,13 +275,13 @@ void cts_scan_received(struct load *load, const struct cts_path_channel *channel
 }
 
 /* Who takes part in a collective by its key; 0: nobody knows. */
-static uint32_t members_of(const struct cts_path_graph *graph, uint64_t key, uint32_t *first)
+static uint32_t members_of(const struct cts_path_system *system, uint64_t key, uint32_t *first)
 {
-    const struct cts_timeline *const timeline = graph->timeline;
+    const struct cts_timeline *const timeline = system->timeline;
     uint64_t communicator = key >> 1;
     if (key >> 60 == 3) { /* MPI_Init, MPI_Finalize */
-        *first = graph->by_process[0];
-        return graph->process_count;
+        *first = system->by_process[0];
+        return system->process_count;
     }
     if (key >> 60 == 1) communicator = timeline->windows[(uint32_t)key].communicator;
     if (key >> 60 == 2 || communicator >= timeline->communicator_count) return 0;
@@ -295,7 +295,7 @@ static uint32_t members_of(const struct cts_path_graph *graph, uint64_t key, uin
 void cts_scan_member(struct load *load, const struct cts_path_member *member)
 {
     uint32_t first = 0;
-    const uint32_t count = members_of(load->graph, member->key, &first);
+    const uint32_t count = members_of(load->system, member->key, &first);
     uint64_t *const order = cts_map_at(&load->scan->orders, member->key, load->error);
     if (!order) {
         load->status = CTS_MEMORY;
@@ -319,7 +319,7 @@ void cts_scan_fork(struct load *load, bool begins)
 
 void cts_scan_thread(struct load *load, uint32_t kind, uint64_t key)
 {
-    const uint64_t drawn = draw(DRAW_THREAD, load->location->process, key);
+    const uint64_t drawn = draw(DRAW_THREAD, load->who->process, key);
     if (kind == CTS_EVENT_THREAD_CREATE) load->scan->balance += drawn;
     if (kind == CTS_EVENT_THREAD_BEGIN) load->scan->balance -= drawn;
 }

@@ -38,7 +38,8 @@ struct place {
 };
 
 struct cts_path_stretches {
-    const struct cts_path_graph *graph;
+    const struct cts_path_system *system;
+    const struct cts_path_source *source;
     struct cts_path_cuts *cuts; /* [process], of own ranks */
     CTS_PATH_LIST(struct chosen, chosen);
     struct place *places; /* [location] */
@@ -51,7 +52,7 @@ struct cts_path_stretches {
 /* ---- scanning ---- */
 
 struct scanning {
-    struct cts_path_graph *graph;
+    const struct cts_path_reading *reading;
     struct cts_path_cuts *cuts;
     uint64_t *rank_first_ns;
     uint32_t *mine;
@@ -60,26 +61,26 @@ struct scanning {
 };
 
 /* NONE: a process without locations. */
-static uint32_t first_thread(const struct cts_path_graph *graph, uint32_t process)
+static uint32_t first_thread(const struct cts_path_system *system, uint32_t process)
 {
-    const uint32_t first = graph->process_first[process];
-    return first < graph->process_first[process + 1] ? graph->by_process[first] : CTS_PATH_NONE;
+    const uint32_t first = system->process_first[process];
+    return first < system->process_first[process + 1] ? system->by_process[first] : CTS_PATH_NONE;
 }
 
-static bool is_own(const struct cts_path_graph *graph, uint32_t process)
+static bool is_own(const struct cts_path_system *system, uint32_t process)
 {
-    const uint32_t first = first_thread(graph, process);
-    return first != CTS_PATH_NONE && cts_path_is_mine(graph, first);
+    const uint32_t first = first_thread(system, process);
+    return first != CTS_PATH_NONE && cts_path_is_mine(system, first);
 }
 
-static bool has_one_device(const struct cts_path_graph *graph, uint32_t process)
+static bool has_one_device(const struct cts_path_system *system, uint32_t process)
 {
     uint32_t device = 0;
     bool any = false;
-    for (uint32_t i = graph->process_first[process]; i < graph->process_first[process + 1]; i++) {
-        const uint32_t id = graph->by_process[i];
-        if (!graph->locations[id].stream) continue;
-        const uint32_t own = graph->timeline->locations[id].device;
+    for (uint32_t i = system->process_first[process]; i < system->process_first[process + 1]; i++) {
+        const uint32_t id = system->by_process[i];
+        if (!system->who[id].stream) continue;
+        const uint32_t own = system->timeline->locations[id].device;
         if (any && own != device) return false;
         device = own;
         any = true;
@@ -90,15 +91,15 @@ static bool has_one_device(const struct cts_path_graph *graph, uint32_t process)
 static enum cts_status scan_one(void *state, size_t index, struct cts_error *error)
 {
     const struct scanning *const scanning = state;
-    struct cts_path_graph *const graph = scanning->graph;
-    const uint32_t id = scanning->mine[index], process = graph->locations[id].process;
+    const struct cts_path_system *const system = scanning->reading->system;
+    const uint32_t id = scanning->mine[index], process = system->who[id].process;
     struct cts_path_scan scan = {.cuts = &scanning->cuts[process],
                                  .first = scanning->first,
-                                 .alone = graph->process_count == 1,
-                                 .one_device = has_one_device(graph, process),
+                                 .alone = system->process_count == 1,
+                                 .one_device = has_one_device(system, process),
                                  .world = scanning->world,
                                  .at_node = CTS_PATH_NONE};
-    const enum cts_status status = cts_path_scan_location(graph, id, &scan, error);
+    const enum cts_status status = cts_path_scan_location(scanning->reading, id, &scan, error);
     uint64_t *const first_ns = &scanning->rank_first_ns[process];
     uint64_t now_ns = __atomic_load_n(first_ns, __ATOMIC_RELAXED);
     while (!status && scan.first_ns < now_ns &&
@@ -110,41 +111,42 @@ static enum cts_status scan_one(void *state, size_t index, struct cts_error *err
 }
 
 /* A communicator of all processes: MPI_COMM_WORLD, or the first that has as many. */
-static uint32_t world_of(const struct cts_path_graph *graph)
+static uint32_t world_of(const struct cts_path_system *system)
 {
-    const struct cts_timeline *const timeline = graph->timeline;
+    const struct cts_timeline *const timeline = system->timeline;
     if (timeline->world < timeline->communicator_count &&
-        timeline->communicators[timeline->world].rank_count == graph->process_count)
+        timeline->communicators[timeline->world].rank_count == system->process_count)
         return timeline->world;
     for (uint32_t i = 0; i < timeline->communicator_count; i++)
         if (timeline->communicators[i].paradigm == CTS_PARADIGM_MPI &&
             !timeline->communicators[i].self && !timeline->communicators[i].group &&
             !timeline->communicators[i].remote_ranks &&
-            timeline->communicators[i].rank_count == graph->process_count)
+            timeline->communicators[i].rank_count == system->process_count)
             return i;
     return CTS_PATH_NONE;
 }
 
-static enum cts_status scan_all(struct cts_path_stretches *s, struct cts_path_graph *graph,
-                                struct cts_error *error)
+static enum cts_status scan_all(struct cts_path_stretches *s,
+                                const struct cts_path_reading *reading, struct cts_error *error)
 {
-    struct scanning scanning = {.graph = graph,
+    const struct cts_path_system *const system = reading->system;
+    struct scanning scanning = {.reading = reading,
                                 .cuts = s->cuts,
                                 .rank_first_ns = s->rank_first_ns,
-                                .world = world_of(graph)};
-    for (uint32_t p = 0; p < graph->process_count; p++) s->rank_first_ns[p] = UINT64_MAX;
-    scanning.mine = cts_array_zeroed(graph->location_count, sizeof *scanning.mine, error);
+                                .world = world_of(system)};
+    for (uint32_t p = 0; p < system->process_count; p++) s->rank_first_ns[p] = UINT64_MAX;
+    scanning.mine = cts_array_zeroed(system->location_count, sizeof *scanning.mine, error);
     if (!scanning.mine) return CTS_MEMORY;
     enum cts_status status = CTS_OK;
     for (int pass = 0; pass < 2 && !status; pass++) {
         size_t count = 0;
         scanning.first = pass == 0;
-        for (uint32_t l = 0; l < graph->location_count; l++)
-            if (graph->timeline->locations[l].kind != CTS_LOCATION_METRIC &&
-                cts_path_is_mine(graph, l) &&
-                (first_thread(graph, graph->locations[l].process) == l) == scanning.first)
+        for (uint32_t l = 0; l < system->location_count; l++)
+            if (system->timeline->locations[l].kind != CTS_LOCATION_METRIC &&
+                cts_path_is_mine(system, l) &&
+                (first_thread(system, system->who[l].process) == l) == scanning.first)
                 scanning.mine[count++] = l;
-        status = cts_path_for_each(graph, count, scan_one, &scanning, error);
+        status = cts_path_for_each(system, count, scan_one, &scanning, error);
     }
     free(scanning.mine);
     return status;
@@ -161,12 +163,12 @@ struct table {
 static enum cts_status fill_table(const struct cts_path_stretches *s, struct table *t,
                                   struct cts_error *error)
 {
-    const struct cts_path_graph *const graph = s->graph;
+    const struct cts_path_system *const system = s->system;
     t->count = UINT64_MAX;
-    for (uint32_t p = 0; p < graph->process_count; p++)
-        if (is_own(graph, p) && s->cuts[p].count < t->count) t->count = s->cuts[p].count;
+    for (uint32_t p = 0; p < system->process_count; p++)
+        if (is_own(system, p) && s->cuts[p].count < t->count) t->count = s->cuts[p].count;
     uint64_t count = t->count;
-    cts_processes_reduce_u64(graph->processes, &count, 1, CTS_REDUCE_MIN);
+    cts_processes_reduce_u64(system->processes, &count, 1, CTS_REDUCE_MIN);
     t->count = count == UINT64_MAX ? 0 : (size_t)count;
     uint64_t **const arrays[] = {&t->latest, &t->earliest_leave, &t->balance,     &t->unclean,
                                  &t->events, &t->location,       &t->latest_count};
@@ -175,8 +177,8 @@ static enum cts_status fill_table(const struct cts_path_stretches *s, struct tab
         if (!*arrays[i]) return CTS_MEMORY;
     }
     for (size_t i = 0; i < t->count; i++) t->earliest_leave[i] = UINT64_MAX;
-    for (uint32_t p = 0; p < graph->process_count; p++) {
-        if (!is_own(graph, p)) continue;
+    for (uint32_t p = 0; p < system->process_count; p++) {
+        if (!is_own(system, p)) continue;
         for (size_t i = 0; i < t->count; i++) {
             const struct cts_path_cut *const cut = &s->cuts[p].items[i];
             if (cut->enter_ns > t->latest[i]) t->latest[i] = cut->enter_ns;
@@ -191,22 +193,22 @@ static enum cts_status fill_table(const struct cts_path_stretches *s, struct tab
 
 static void reduce_table(const struct cts_path_stretches *s, struct table *t)
 {
-    const struct cts_path_graph *const graph = s->graph;
-    cts_processes_reduce_u64(graph->processes, t->latest, t->count, CTS_REDUCE_MAX);
-    cts_processes_reduce_u64(graph->processes, t->earliest_leave, t->count, CTS_REDUCE_MIN);
-    cts_processes_reduce_u64(graph->processes, t->balance, t->count, CTS_REDUCE_SUM);
-    cts_processes_reduce_u64(graph->processes, t->unclean, t->count, CTS_REDUCE_SUM);
-    cts_processes_reduce_u64(graph->processes, t->events, t->count, CTS_REDUCE_SUM);
-    for (uint32_t p = 0; p < graph->process_count; p++) {
-        if (!is_own(graph, p)) continue;
+    const struct cts_path_system *const system = s->system;
+    cts_processes_reduce_u64(system->processes, t->latest, t->count, CTS_REDUCE_MAX);
+    cts_processes_reduce_u64(system->processes, t->earliest_leave, t->count, CTS_REDUCE_MIN);
+    cts_processes_reduce_u64(system->processes, t->balance, t->count, CTS_REDUCE_SUM);
+    cts_processes_reduce_u64(system->processes, t->unclean, t->count, CTS_REDUCE_SUM);
+    cts_processes_reduce_u64(system->processes, t->events, t->count, CTS_REDUCE_SUM);
+    for (uint32_t p = 0; p < system->process_count; p++) {
+        if (!is_own(system, p)) continue;
         for (size_t i = 0; i < t->count; i++) {
             if (s->cuts[p].items[i].enter_ns != t->latest[i]) continue;
             t->latest_count[i]++;
-            t->location[i] = first_thread(graph, p);
+            t->location[i] = first_thread(system, p);
         }
     }
-    cts_processes_reduce_u64(graph->processes, t->latest_count, t->count, CTS_REDUCE_SUM);
-    cts_processes_reduce_u64(graph->processes, t->location, t->count, CTS_REDUCE_MAX);
+    cts_processes_reduce_u64(system->processes, t->latest_count, t->count, CTS_REDUCE_SUM);
+    cts_processes_reduce_u64(system->processes, t->location, t->count, CTS_REDUCE_MAX);
 }
 
 /* The first good candidate after as many events as a stretch shall have. */
@@ -245,8 +247,7 @@ static const struct cts_path_cut *cut_of(const struct cts_path_stretches *s, uin
                                          size_t stretch)
 {
     if (stretch >= s->chosen.count) return NULL;
-    return &s->cuts[s->graph->locations[location].process]
-                .items[s->chosen.items[stretch].candidate];
+    return &s->cuts[s->system->who[location].process].items[s->chosen.items[stretch].candidate];
 }
 
 /* The next event of a location, its time not before the last. */
@@ -256,7 +257,7 @@ static bool peek(const struct cts_path_stretches *s, uint32_t location)
     if (place->has_next || place->ended) return place->has_next;
     const struct cts_timeline_event *event;
     const struct cts_event_attributes *attributes;
-    if (!s->graph->source->next(place->reader, &event, &attributes)) {
+    if (!s->source->next(place->reader, &event, &attributes)) {
         place->ended = true;
         return false;
     }
@@ -273,7 +274,7 @@ static bool peek(const struct cts_path_stretches *s, uint32_t location)
 static enum cts_status track(const struct cts_path_stretches *s, struct place *place,
                              const struct cts_timeline_event *event, struct cts_error *error)
 {
-    if (event->kind == CTS_EVENT_ENTER && event->region < s->graph->pseudo) {
+    if (event->kind == CTS_EVENT_ENTER && event->region < s->system->pseudo) {
         if (CTS_ARRAY_RESERVE(&place->open, place->open.count + 1, error)) return CTS_MEMORY;
         place->open.items[place->open.count++] = event->region;
     }
@@ -340,11 +341,11 @@ static enum cts_status read_stretch(const void *state, uint32_t location,
     const struct cts_path_stretches *const s = state;
     struct place *const place = &s->places[location];
     const struct cts_path_cut *const cut = cut_of(s, location, s->at - 1);
-    const bool first = first_thread(s->graph, s->graph->locations[location].process) == location;
+    const bool first = first_thread(s->system, s->system->who[location].process) == location;
     const struct visit visit = {s, location, function, visit_state};
     if (!place->reader && !place->ended) {
         const enum cts_status status =
-            s->graph->source->open(s->graph->source->state, location, &place->reader, error);
+            s->source->open(s->source->state, location, &place->reader, error);
         place->ended = status != CTS_OK;
         if (status) return status;
     }
@@ -363,7 +364,7 @@ static enum cts_status read_stretch(const void *state, uint32_t location,
     place->begin_ns = cut ? cut->enter_ns : 0;
     struct cts_error problem; /* damage has been counted when the stretches were made */
     const enum cts_status ended =
-        place->ended && place->reader ? s->graph->source->end(place->reader, &problem) : CTS_OK;
+        place->ended && place->reader ? s->source->end(place->reader, &problem) : CTS_OK;
     return ended == CTS_IO || ended == CTS_MEMORY ? cts_fail(error, ended, "%s", problem.text)
                                                   : CTS_OK;
 }
@@ -384,37 +385,39 @@ bool cts_path_stretches_next(struct cts_path_stretches *s, struct cts_path_stret
         stretch->end_location = s->chosen.items[at].location;
     }
     *source =
-        (struct cts_path_source){.timeline = s->graph->timeline, .state = s, .read = read_stretch};
+        (struct cts_path_source){.timeline = s->system->timeline, .state = s, .read = read_stretch};
     return true;
 }
 
 /* ---- */
 
-enum cts_status cts_path_stretches_open(struct cts_path_graph *graph,
+enum cts_status cts_path_stretches_open(const struct cts_path_reading *reading,
                                         struct cts_path_stretches **stretches,
                                         struct cts_error *error)
 {
+    const struct cts_path_system *const system = reading->system;
     struct cts_path_stretches *const s = cts_array_zeroed(1, sizeof *s, error);
     *stretches = s;
     if (!s) return CTS_MEMORY;
-    s->graph = graph;
-    s->alone = graph->process_count == 1;
-    s->cuts = cts_array_zeroed(graph->process_count, sizeof *s->cuts, error);
-    s->known = cts_array_zeroed(graph->process_count, sizeof *s->known, error);
-    s->launched = cts_array_zeroed(graph->process_count, sizeof *s->launched, error);
-    s->places = cts_array_zeroed(graph->location_count, sizeof *s->places, error);
-    s->rank_first_ns = cts_array_zeroed(graph->process_count, sizeof *s->rank_first_ns, error);
+    s->system = system;
+    s->source = reading->source;
+    s->alone = system->process_count == 1;
+    s->cuts = cts_array_zeroed(system->process_count, sizeof *s->cuts, error);
+    s->known = cts_array_zeroed(system->process_count, sizeof *s->known, error);
+    s->launched = cts_array_zeroed(system->process_count, sizeof *s->launched, error);
+    s->places = cts_array_zeroed(system->location_count, sizeof *s->places, error);
+    s->rank_first_ns = cts_array_zeroed(system->process_count, sizeof *s->rank_first_ns, error);
     enum cts_status status =
         s->cuts && s->known && s->launched && s->places && s->rank_first_ns ? CTS_OK : CTS_MEMORY;
-    if (!status && !graph->source->next)
+    if (!status && !s->source->next)
         status = cts_fail(error, CTS_USAGE, "this timeline cannot be analysed in windows");
-    if (!status) status = scan_all(s, graph, error);
-    if (!cts_processes_agree(graph->processes, &status, error)) return status;
+    if (!status) status = scan_all(s, reading, error);
+    if (!cts_processes_agree(system->processes, &status, error)) return status;
     struct table table = {0};
     status = fill_table(s, &table, error);
-    if (cts_processes_agree(graph->processes, &status, error)) {
+    if (cts_processes_agree(system->processes, &status, error)) {
         reduce_table(s, &table);
-        status = choose(s, &table, graph->options->window_events, error);
+        status = choose(s, &table, system->options->window_events, error);
     }
     release_table(&table);
     return status;
@@ -423,11 +426,11 @@ enum cts_status cts_path_stretches_open(struct cts_path_graph *graph,
 void cts_path_stretches_close(struct cts_path_stretches *s)
 {
     if (!s) return;
-    for (uint32_t l = 0; s->places && l < s->graph->location_count; l++) {
-        if (s->places[l].reader) s->graph->source->close(s->places[l].reader);
+    for (uint32_t l = 0; s->places && l < s->system->location_count; l++) {
+        if (s->places[l].reader) s->source->close(s->places[l].reader);
         free(s->places[l].open.items);
     }
-    for (uint32_t p = 0; p < s->graph->process_count; p++) {
+    for (uint32_t p = 0; p < s->system->process_count; p++) {
         if (s->cuts) free(s->cuts[p].items);
         if (s->known) cts_map_release(&s->known[p]);
         if (s->launched) cts_map_release(&s->launched[p]);

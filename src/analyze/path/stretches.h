@@ -4,12 +4,14 @@
 #define CTS_ANALYZE_PATH_STRETCHES_H
 
 #include "analyze/path/graph.h"
+#include "analyze/path/profile.h"
 
 struct cts_path_stretches;
 
-/* Scans the timeline with `graph`, which is open: it gets all rows, counts, warnings of reading and
- * the times of the whole. Collective over the processes. */
-CTS_MUST_CHECK enum cts_status cts_path_stretches_open(struct cts_path_graph *graph,
+/* Scans the timeline: the profile gets all calls and times, counts, warnings of reading and the
+ * first and last event of the whole. Collective over the processes. Its system and source must
+ * outlive what is opened. */
+CTS_MUST_CHECK enum cts_status cts_path_stretches_open(const struct cts_path_reading *reading,
                                                        struct cts_path_stretches **stretches,
                                                        struct cts_error *error);
 void cts_path_stretches_close(struct cts_path_stretches *stretches);

@@ -38,7 +38,7 @@ struct entry {
 
 struct state {
     const struct cts_path_sweep *sweep;
-    struct cts_path_graph *graph;
+    const struct cts_path_graph *graph;
     uint32_t location_count;
     struct node *nodes;
     size_t node_count, node_capacity;
@@ -180,7 +180,9 @@ static enum cts_status write_pieces(struct state *s)
         const uint64_t landed = all - passed(s, node, false);
         if (landed == node->landed) continue;
         node->landed = landed;
-        if (!cts_path_is_mine(s->graph, s->graph->by_process[s->sweep->first + index])) continue;
+        if (!cts_path_is_mine(s->graph->system,
+                              s->graph->system->by_process[s->sweep->first + index]))
+            continue;
         struct cts_path_pieces *const pieces = &s->sweep->landed[index];
         if (CTS_ARRAY_RESERVE(pieces, pieces->count + 1, s->error)) return CTS_MEMORY;
         pieces->items[pieces->count++] = (struct cts_path_piece){s->now_ns, landed};
@@ -220,7 +222,7 @@ static enum cts_status add_edges(struct state *s, uint32_t self, const struct ct
 {
     for (size_t i = 0; i < count; i++) {
         if (edges[i].source_ns <= s->now_ns || edges[i].location == self) continue;
-        const uint32_t order = s->graph->locations[edges[i].location].order;
+        const uint32_t order = s->graph->system->who[edges[i].location].order;
         if (order < s->sweep->first || order >= s->sweep->end) continue;
         if (add_target(s, &s->nodes[index], order - s->sweep->first, edges[i].source_ns))
             return CTS_MEMORY;
@@ -294,7 +296,7 @@ static enum cts_status leave_pool(struct state *s, uint32_t index)
 
 static const struct cts_path_waits *waits_of(const struct state *s, uint32_t index)
 {
-    return &s->graph->locations[s->graph->by_process[s->sweep->first + index]].waits;
+    return &s->graph->locations[s->graph->system->by_process[s->sweep->first + index]].waits;
 }
 
 static void skip_waits(const struct state *s, uint32_t index)
@@ -314,7 +316,7 @@ static void skip_waits(const struct state *s, uint32_t index)
 static enum cts_status begin_wait(struct state *s, uint32_t index)
 {
     const struct cts_path_wait *const wait = &waits_of(s, index)->items[s->nodes[index].next_wait];
-    const uint32_t location = s->graph->by_process[s->sweep->first + index];
+    const uint32_t location = s->graph->system->by_process[s->sweep->first + index];
     s->nodes[index].waiting = true;
     s->nodes[index].held = false;
     if (wait->flags & CTS_PATH_POOLED) return enter_pool(s, index, wait->first);
@@ -408,7 +410,7 @@ static enum cts_status run(struct state *s)
     return CTS_OK;
 }
 
-enum cts_status cts_path_sweep(const struct cts_path_sweep *sweep, struct cts_error *error)
+enum cts_status cts_path_sweep(struct cts_path_sweep *sweep, struct cts_error *error)
 {
     struct state s = {.sweep = sweep, .graph = sweep->graph, .error = error};
     s.location_count = sweep->end - sweep->first;
@@ -422,9 +424,8 @@ enum cts_status cts_path_sweep(const struct cts_path_sweep *sweep, struct cts_er
     }
     if (!status) status = run(&s);
     /* waits of hosts for hosts are seen by all processes: one counts them */
-    const struct cts_processes *const processes = sweep->graph->processes;
-    if (!sweep->hosts || !processes || processes->rank == 0)
-        cts_path_warn(sweep->graph, CTS_PATH_WARNING_WAIT_CIRCLE, s.circles);
+    const struct cts_processes *const processes = sweep->graph->system->processes;
+    if (!sweep->hosts || !processes || processes->rank == 0) sweep->circles = s.circles;
     for (size_t i = 0; i < s.node_count && s.nodes; i++) free(s.nodes[i].targets);
     free(s.nodes);
     free(s.free_pools.items);

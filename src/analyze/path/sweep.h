@@ -22,15 +22,17 @@ struct cts_path_pieces {
 };
 
 struct cts_path_sweep {
-    struct cts_path_graph *graph;
+    const struct cts_path_graph *graph;
     uint32_t first, end;                  /* orders of the locations that take part */
     bool hosts;                           /* the waits of hosts for hosts; else all others */
     bool direct;                          /* nobody passes on what he gets */
     const struct cts_path_pieces *inflow; /* by order - first: blame from elsewhere; NULL */
     struct cts_path_pieces *landed;       /* by order - first: filled, for own locations */
+    uint64_t
+        circles; /* filled: waits that wait for each other, as far as this process counts them */
 };
 
-CTS_MUST_CHECK enum cts_status cts_path_sweep(const struct cts_path_sweep *sweep,
+CTS_MUST_CHECK enum cts_status cts_path_sweep(struct cts_path_sweep *sweep,
                                               struct cts_error *error);
 
 #endif

@@ -231,7 +231,7 @@ enum cts_status cts_path_settle(struct cts_path_graph *graph, uint32_t location,
     enum cts_status status = wait_jumps(graph, location, error);
     if (status) return status;
     sort_jumps(&at->jumps);
-    if (at->stream) status = launch_jumps(at, error);
+    if (at->who->stream) status = launch_jumps(at, error);
     sort_jumps(&at->jumps);
     return status;
 }
@@ -249,7 +249,7 @@ static enum cts_status pack(const struct cts_path_graph *graph, struct wire_wait
                             struct cts_error *error)
 {
     size_t capacity = 0;
-    for (uint32_t l = 0; l < graph->location_count; l++) {
+    for (uint32_t l = 0; l < graph->system->location_count; l++) {
         const struct cts_path_location *const at = &graph->locations[l];
         for (size_t i = 0; i < at->waits.count; i++) {
             const struct cts_path_wait *const wait = &at->waits.items[i];
@@ -277,7 +277,7 @@ static enum cts_status unpack(struct cts_path_graph *graph, const struct wire_wa
 {
     for (size_t i = 0; i < wait_count; i++) {
         const uint32_t location = waits[i].location;
-        if (!cts_path_is_mine(graph, location) &&
+        if (!cts_path_is_mine(graph->system, location) &&
             cts_path_add_wait(&graph->locations[location], &waits[i].wait, edges,
                               waits[i].edge_count, error))
             return CTS_MEMORY;
@@ -288,7 +288,7 @@ static enum cts_status unpack(struct cts_path_graph *graph, const struct wire_wa
 
 enum cts_status cts_path_share_waits(struct cts_path_graph *graph, struct cts_error *error)
 {
-    if (!graph->processes || graph->processes->count < 2) return CTS_OK;
+    if (!graph->system->processes || graph->system->processes->count < 2) return CTS_OK;
     struct wire_wait *waits = NULL;
     size_t wait_count = 0, *wait_offsets = NULL, *edge_offsets = NULL;
     struct cts_path_edges edges = {0};
@@ -296,14 +296,14 @@ enum cts_status cts_path_share_waits(struct cts_path_graph *graph, struct cts_er
     enum cts_status status = pack(graph, &waits, &wait_count, &edges, error);
     if (!status)
         status = cts_processes_all_gather(
-            graph->processes, (struct cts_sent_block){waits, wait_count * sizeof *waits},
+            graph->system->processes, (struct cts_sent_block){waits, wait_count * sizeof *waits},
             &all_waits, &wait_offsets, error);
     if (!status)
         status = cts_processes_all_gather(
-            graph->processes,
+            graph->system->processes,
             (struct cts_sent_block){edges.items, edges.count * sizeof *edges.items}, &all_edges,
             &edge_offsets, error);
-    const unsigned total = graph->processes->count;
+    const unsigned total = graph->system->processes->count;
     if (!status)
         status = unpack(graph, all_waits, wait_offsets[total] / sizeof *waits, all_edges, error);
     free(waits);

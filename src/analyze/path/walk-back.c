@@ -28,10 +28,10 @@ struct cursor {
 };
 
 struct walk {
-    struct cts_path_graph *graph;
-    uint64_t *path_ns;            /* NULL: only look */
-    struct cts_path_found *stays; /* [region_count]: the longest of each; with path_ns */
-    struct cts_path *result;
+    const struct cts_path_graph *graph;
+    uint64_t *path_ns;                  /* NULL: only look */
+    struct cts_path_found *stays;       /* [region_count]: the longest of each; with path_ns */
+    struct cts_path_segments *segments; /* NULL: not kept */
     uint64_t jumps, crossings;
     uint64_t still; /* steps in which no time passed */
     bool still_mpi; /* some of them through MPI */
@@ -44,7 +44,7 @@ struct walk {
 
 static void book_region(struct walk *walk, uint32_t region, uint64_t from_ns, uint64_t to_ns)
 {
-    if (walk->path_ns && cts_path_clip(walk->graph, &from_ns, &to_ns))
+    if (walk->path_ns && cts_path_clip(walk->graph->system, &from_ns, &to_ns))
         walk->path_ns[region] += to_ns - from_ns;
 }
 
@@ -54,14 +54,14 @@ static bool is_longer(const struct cts_path_graph *graph, const struct cts_path_
 {
     if (a->ns != b->ns || !a->ns) return a->ns > b->ns;
     if (a->begin_ns != b->begin_ns) return a->begin_ns < b->begin_ns;
-    return graph->locations[a->location].order < graph->locations[b->location].order;
+    return graph->system->who[a->location].order < graph->system->who[b->location].order;
 }
 
 static void note_stay(struct walk *walk, uint32_t region, const struct cts_path_found *stay)
 {
     uint64_t from_ns = stay->begin_ns, to_ns = stay->begin_ns + stay->ns;
     struct cts_path_found clipped = *stay;
-    if (!walk->stays || !cts_path_clip(walk->graph, &from_ns, &to_ns)) return;
+    if (!walk->stays || !cts_path_clip(walk->graph->system, &from_ns, &to_ns)) return;
     clipped.begin_ns = from_ns;
     clipped.ns = to_ns - from_ns;
     if (is_longer(walk->graph, &clipped, &walk->stays[region])) walk->stays[region] = clipped;
@@ -90,17 +90,12 @@ static void book_stay(struct walk *walk, const struct cursor *cursor, uint64_t f
 static void keep_segment(struct walk *walk, uint32_t location, uint64_t from_ns, uint64_t to_ns,
                          uint32_t latency)
 {
-    struct cts_path *const result = walk->result;
-    if (!walk->path_ns || !result || !walk->graph->options->keep_segments || from_ns == to_ns)
-        return;
-    if (result->segment_count == result->segment_capacity &&
-        cts_array_grow((void **)&result->segments, &result->segment_capacity,
-                       result->segment_count + 1, sizeof *result->segments, walk->error)) {
+    struct cts_path_segments *const list = walk->segments;
+    if (!list || from_ns == to_ns) return;
+    if (CTS_ARRAY_RESERVE(list, list->count + 1, walk->error))
         walk->status = CTS_MEMORY;
-        return;
-    }
-    result->segments[result->segment_count++] =
-        (struct cts_path_segment){from_ns, to_ns, location, latency};
+    else
+        list->items[list->count++] = (struct cts_path_segment){from_ns, to_ns, location, latency};
 }
 
 /* ---- one step ---- */
@@ -134,14 +129,15 @@ static struct cursor arrival(const struct cts_path_graph *graph, uint32_t locati
     if (jump->index & CTS_PATH_LAUNCH) {
         const struct cts_path_activity *const activity =
             &at->activities.items[jump->index & ~CTS_PATH_LAUNCH];
-        *latency = graph->pseudo + CTS_PATH_LAUNCH_LATENCY;
+        *latency = graph->system->pseudo + CTS_PATH_LAUNCH_LATENCY;
         return (struct cursor){activity->host, activity->launch, activity->launched_ns};
     }
     const struct cts_path_wait *const wait = &at->waits.items[jump->index];
     const struct cts_path_edge *const edge = cts_path_binding(graph, location, wait);
-    *latency = graph->pseudo + (wait->flags & CTS_PATH_TRANSFER          ? CTS_PATH_MPI_TRANSFER
-                                : wait->pattern == CTS_PATH_PATTERN_FORK ? CTS_PATH_THREAD_START
-                                                                         : CTS_PATH_LAUNCH_LATENCY);
+    *latency = graph->system->pseudo + (wait->flags & CTS_PATH_TRANSFER ? CTS_PATH_MPI_TRANSFER
+                                        : wait->pattern == CTS_PATH_PATTERN_FORK
+                                            ? CTS_PATH_THREAD_START
+                                            : CTS_PATH_LAUNCH_LATENCY);
     if (wait->flags & CTS_PATH_OWN && wait->call < at->count) /* else another process's */
         *latency = at->region[wait->call] & ~CTS_PATH_LEAVE;
     const bool later = edge->source_ns > from_ns;
@@ -167,7 +163,7 @@ static uint32_t region_before(const struct cts_path_graph *graph, uint32_t proce
 {
     const struct cts_path_stretch *const stretch = graph->stretch;
     const bool begun = stretch && !stretch->first && stretch->rank_first_ns[process] < first_ns;
-    return graph->pseudo + (begun ? CTS_PATH_NO_REGION : CTS_PATH_START);
+    return graph->system->pseudo + (begun ? CTS_PATH_NO_REGION : CTS_PATH_START);
 }
 
 /* No dependency is left on the location: it goes on where its process began, if that is earlier. */
@@ -181,17 +177,18 @@ static bool begin_of_location(struct walk *walk, struct cursor *cursor)
         book_stay(walk, cursor, first_ns);
         keep_segment(walk, cursor->location, first_ns, cursor->time_ns, CTS_PATH_NONE);
     }
-    const uint32_t master = graph->by_process[graph->process_first[at->process]];
+    const uint32_t master =
+        graph->system->by_process[graph->system->process_first[at->who->process]];
     const struct cts_path_location *const host = &graph->locations[master];
-    if (master != cursor->location && !host->stream && host->count &&
+    if (master != cursor->location && !host->who->stream && host->count &&
         host->time_ns[0] <= first_ns) {
         *cursor = (struct cursor){master, CTS_PATH_NONE, first_ns};
         walk->jumps++;
         return true;
     }
-    const uint32_t region = region_before(graph, at->process, first_ns);
+    const uint32_t region = region_before(graph, at->who->process, first_ns);
     book_region(walk, region, graph->first_ns, first_ns);
-    if (region != graph->pseudo + CTS_PATH_START)
+    if (region != graph->system->pseudo + CTS_PATH_START)
         note_stay(walk, region,
                   &(struct cts_path_found){first_ns - graph->first_ns, graph->first_ns,
                                            cursor->location, CTS_PATH_NONE});
@@ -209,7 +206,7 @@ static bool is_mpi(const struct cts_path_location *at, const struct cts_path_jum
 /* That many steps without time passing are a circle. */
 static uint64_t stuck_after(const struct cts_path_graph *graph)
 {
-    return 4ull * graph->location_count + 64;
+    return 4ull * graph->system->location_count + 64;
 }
 
 enum step { STEP_ON, STEP_MPI, STEP_END };
@@ -226,7 +223,7 @@ static enum step go(struct walk *walk, struct cursor *cursor, const struct cts_p
     ptrdiff_t index = last_jump(at, cursor, stuck);
     struct cursor next = {0};
     uint64_t from_ns = 0;
-    uint32_t latency = graph->pseudo + CTS_PATH_NO_REGION;
+    uint32_t latency = graph->system->pseudo + CTS_PATH_NO_REGION;
     for (; index >= 0; index--) {
         from_ns = departure_ns(at, &at->jumps.items[index]);
         next = arrival(graph, cursor->location, &at->jumps.items[index], from_ns, &latency);
@@ -249,7 +246,8 @@ static enum step go(struct walk *walk, struct cursor *cursor, const struct cts_p
         walk->still_mpi |= is_mpi(at, jump);
     }
     walk->jumps++;
-    walk->crossings += graph->locations[next.location].process != graph->locations[left].process;
+    walk->crossings +=
+        graph->system->who[next.location].process != graph->system->who[left].process;
     *cursor = next;
     *taken = jump;
     return is_mpi(at, jump) ? STEP_MPI : STEP_ON;
@@ -262,11 +260,12 @@ static struct cursor last_event(const struct cts_path_graph *graph)
 {
     if (graph->stretch && !graph->stretch->last) {
         const uint32_t id = graph->stretch->end_location;
-        if (!cts_path_is_mine(graph, id)) return (struct cursor){CTS_PATH_NONE, CTS_PATH_NONE, 0};
+        if (!cts_path_is_mine(graph->system, id))
+            return (struct cursor){CTS_PATH_NONE, CTS_PATH_NONE, 0};
         return (struct cursor){id, (uint32_t)graph->locations[id].count - 1, graph->last_ns};
     }
-    for (uint32_t i = 0; i < graph->location_count; i++) {
-        const uint32_t id = graph->by_process[i];
+    for (uint32_t i = 0; i < graph->system->location_count; i++) {
+        const uint32_t id = graph->system->by_process[i];
         const struct cts_path_location *const at = &graph->locations[id];
         if (at->count && at->time_ns[at->count - 1] == graph->last_ns)
             return (struct cursor){id, (uint32_t)at->count - 1, graph->last_ns};
@@ -293,7 +292,7 @@ struct mpi_wait {
 };
 
 struct exits {
-    struct cts_path_graph *graph;
+    const struct cts_path_graph *graph;
     struct mpi_wait *waits; /* of all processes, by the order of locations and begin */
     size_t count;
     uint32_t **ids;  /* [location][wait index]: id of a wait of MPI; own locations only */
@@ -309,10 +308,10 @@ static bool is_mpi_wait(const struct cts_path_wait *wait)
 
 static enum cts_status list_waits(struct exits *exits, struct cts_error *error)
 {
-    struct cts_path_graph *const graph = exits->graph;
+    const struct cts_path_graph *const graph = exits->graph;
     size_t capacity = 0;
-    for (uint32_t i = 0; i < graph->location_count; i++) {
-        const uint32_t id = graph->by_process[i];
+    for (uint32_t i = 0; i < graph->system->location_count; i++) {
+        const uint32_t id = graph->system->by_process[i];
         const struct cts_path_location *const at = &graph->locations[id];
         exits->ids[id] = cts_array_zeroed(at->waits.count, sizeof(uint32_t), error);
         exits->memo[id] = cts_array_zeroed(at->jumps.count, sizeof(uint32_t), error);
@@ -336,16 +335,16 @@ static enum cts_status list_waits(struct exits *exits, struct cts_error *error)
 /* The source of a wait needs the time of its leave if clocks differ: only its own process knows. */
 static enum cts_status find_sources(struct exits *exits, struct cts_error *error)
 {
-    struct cts_path_graph *const graph = exits->graph;
+    const struct cts_path_graph *const graph = exits->graph;
     uint64_t *const times = cts_array_zeroed(exits->count, sizeof *times, error);
     if (!times) return CTS_MEMORY;
     for (size_t i = 0; i < exits->count; i++) {
         const struct mpi_wait *const wait = &exits->waits[i];
         const struct cts_path_location *const at = &graph->locations[wait->location];
-        if (cts_path_is_mine(graph, wait->location))
+        if (cts_path_is_mine(graph->system, wait->location))
             times[i] = at->time_ns[at->waits.items[wait->wait].leave];
     }
-    cts_processes_reduce_u64(graph->processes, times, exits->count, CTS_REDUCE_MAX);
+    cts_processes_reduce_u64(graph->system->processes, times, exits->count, CTS_REDUCE_MAX);
     for (size_t i = 0; i < exits->count; i++) {
         struct mpi_wait *const wait = &exits->waits[i];
         uint32_t latency;
@@ -365,7 +364,7 @@ struct trail {
 static uint32_t exit_of(struct exits *exits, struct walk *walk, struct cursor cursor,
                         struct trail *trail)
 {
-    struct cts_path_graph *const graph = exits->graph;
+    const struct cts_path_graph *const graph = exits->graph;
     uint32_t found = END_OF_PATH + 1;
     trail->count = 0;
     walk->still = 0;
@@ -400,30 +399,30 @@ static uint32_t exit_of(struct exits *exits, struct walk *walk, struct cursor cu
 static enum cts_status find_exits(struct exits *exits, struct walk *look, uint64_t *first,
                                   struct cts_error *error)
 {
-    struct cts_path_graph *const graph = exits->graph;
+    const struct cts_path_graph *const graph = exits->graph;
     struct trail trail = {0};
     exits->next = cts_array_zeroed(exits->count, sizeof *exits->next, error);
     if (!exits->next) return CTS_MEMORY;
     for (size_t i = 0; i < exits->count && !look->status; i++)
-        if (cts_path_is_mine(graph, exits->waits[i].source.location))
+        if (cts_path_is_mine(graph->system, exits->waits[i].source.location))
             exits->next[i] = exit_of(exits, look, exits->waits[i].source, &trail);
     const struct cursor last = last_event(graph);
     uint64_t order =
-        last.location == CTS_PATH_NONE ? UINT64_MAX : graph->locations[last.location].order;
+        last.location == CTS_PATH_NONE ? UINT64_MAX : graph->system->who[last.location].order;
     const uint64_t mine = order;
-    cts_processes_reduce_u64(graph->processes, &order, 1, CTS_REDUCE_MIN);
+    cts_processes_reduce_u64(graph->system->processes, &order, 1, CTS_REDUCE_MIN);
     *first = 0;
     if (mine == order && !look->status) *first = exit_of(exits, look, last, &trail);
-    cts_processes_reduce_u64(graph->processes, first, 1, CTS_REDUCE_MAX);
-    cts_processes_reduce_u64(graph->processes, exits->next, exits->count, CTS_REDUCE_MAX);
+    cts_processes_reduce_u64(graph->system->processes, first, 1, CTS_REDUCE_MAX);
+    cts_processes_reduce_u64(graph->system->processes, exits->next, exits->count, CTS_REDUCE_MAX);
     free(trail.items);
     return look->status;
 }
 
 /* The sub-paths of this process: sources to walk from. */
 struct sub_paths {
-    struct cts_path_graph *graph;
-    struct cts_path *result;
+    const struct cts_path_graph *graph;
+    struct cts_path_segments *segments; /* NULL: not kept */
     struct cursor *starts;
     size_t count, capacity;
     uint64_t *path_ns;            /* [parts][region_count] */
@@ -448,12 +447,12 @@ static enum cts_status add_start(struct sub_paths *paths, struct cursor start,
 static enum cts_status follow(const struct exits *exits, uint64_t first, struct sub_paths *paths,
                               bool *circle, struct cts_error *error)
 {
-    struct cts_path_graph *const graph = exits->graph;
+    const struct cts_path_graph *const graph = exits->graph;
     const struct cursor last = last_event(graph);
     uint64_t order =
-        last.location == CTS_PATH_NONE ? UINT64_MAX : graph->locations[last.location].order;
+        last.location == CTS_PATH_NONE ? UINT64_MAX : graph->system->who[last.location].order;
     const uint64_t mine = order;
-    cts_processes_reduce_u64(graph->processes, &order, 1, CTS_REDUCE_MIN);
+    cts_processes_reduce_u64(graph->system->processes, &order, 1, CTS_REDUCE_MIN);
     enum cts_status status = CTS_OK;
     if (mine == order) status = add_start(paths, last, error);
     size_t passed = 0;
@@ -462,7 +461,8 @@ static enum cts_status follow(const struct exits *exits, uint64_t first, struct 
         *circle = passed++ > exits->count;
         if (*circle) break;
         const struct cursor source = exits->waits[at - 1].source;
-        if (cts_path_is_mine(graph, source.location)) status = add_start(paths, source, error);
+        if (cts_path_is_mine(graph->system, source.location))
+            status = add_start(paths, source, error);
         at = exits->next[at - 1];
     }
     return status;
@@ -473,9 +473,9 @@ static enum cts_status walk_part(void *state, size_t part, struct cts_error *err
     struct sub_paths *const paths = state;
     struct walk walk = {
         .graph = paths->graph,
-        .path_ns = paths->path_ns + part * paths->graph->region_count,
-        .stays = paths->graph->stays ? paths->stays + part * paths->graph->region_count : NULL,
-        .result = paths->parts == 1 ? paths->result : NULL,
+        .path_ns = paths->path_ns + part * paths->graph->system->region_count,
+        .stays = paths->stays ? paths->stays + part * paths->graph->system->region_count : NULL,
+        .segments = paths->segments,
         .strict = paths->strict,
         .error = error};
     const size_t from = paths->count * part / paths->parts;
@@ -495,22 +495,23 @@ static enum cts_status walk_part(void *state, size_t part, struct cts_error *err
 static enum cts_status walk_sub_paths(struct sub_paths *paths, struct walk *walk,
                                       struct cts_error *error)
 {
-    const uint32_t regions = paths->graph->region_count;
-    paths->parts = paths->graph->options->keep_segments ? 1 : paths->graph->threads;
+    const uint32_t regions = paths->graph->system->region_count;
+    paths->parts = paths->segments ? 1 : paths->graph->system->threads;
     paths->path_ns = cts_array_zeroed(paths->parts * regions, sizeof *paths->path_ns, error);
     paths->counts = cts_array_zeroed(paths->parts * 2, sizeof *paths->counts, error);
-    paths->stays = cts_array_zeroed(paths->parts * regions, sizeof *paths->stays, error);
-    if (!paths->path_ns || !paths->counts || !paths->stays) return CTS_MEMORY;
+    if (walk->stays)
+        paths->stays = cts_array_zeroed(paths->parts * regions, sizeof *paths->stays, error);
+    if (!paths->path_ns || !paths->counts || (walk->stays && !paths->stays)) return CTS_MEMORY;
     const enum cts_status status =
-        cts_path_for_each(paths->graph, paths->parts, walk_part, paths, error);
+        cts_path_for_each(paths->graph->system, paths->parts, walk_part, paths, error);
     for (size_t part = 0; part < paths->parts; part++) {
         walk->jumps += paths->counts[2 * part];
         walk->crossings += paths->counts[2 * part + 1];
         for (uint32_t i = 0; i < regions; i++) {
-            const struct cts_path_found *const stay = &paths->stays[part * regions + i];
             walk->path_ns[i] += paths->path_ns[part * regions + i];
-            if (walk->stays && is_longer(walk->graph, stay, &walk->stays[i]))
-                walk->stays[i] = *stay;
+            if (!walk->stays) continue;
+            const struct cts_path_found *const stay = &paths->stays[part * regions + i];
+            if (is_longer(walk->graph, stay, &walk->stays[i])) walk->stays[i] = *stay;
         }
     }
     return status;
@@ -518,7 +519,7 @@ static enum cts_status walk_sub_paths(struct sub_paths *paths, struct walk *walk
 
 static void release_exits(struct exits *exits)
 {
-    for (uint32_t l = 0; l < exits->graph->location_count; l++) {
+    for (uint32_t l = 0; l < exits->graph->system->location_count; l++) {
         if (exits->ids) free(exits->ids[l]);
         if (exits->memo) free(exits->memo[l]);
     }
@@ -530,24 +531,24 @@ static void release_exits(struct exits *exits)
 
 static enum cts_status walk_together(struct walk *walk, bool *circle, struct cts_error *error)
 {
-    struct cts_path_graph *const graph = walk->graph;
+    const struct cts_path_graph *const graph = walk->graph;
     struct exits exits = {.graph = graph};
     struct walk look = {.graph = graph, .strict = walk->strict, .error = error};
-    struct sub_paths paths = {.graph = graph, .result = walk->result, .strict = walk->strict};
+    struct sub_paths paths = {.graph = graph, .segments = walk->segments, .strict = walk->strict};
     uint64_t first = 0;
-    exits.ids = cts_array_zeroed(graph->location_count, sizeof *exits.ids, error);
-    exits.memo = cts_array_zeroed(graph->location_count, sizeof *exits.memo, error);
+    exits.ids = cts_array_zeroed(graph->system->location_count, sizeof *exits.ids, error);
+    exits.memo = cts_array_zeroed(graph->system->location_count, sizeof *exits.memo, error);
     enum cts_status status = exits.ids && exits.memo ? list_waits(&exits, error) : CTS_MEMORY;
-    if (!cts_processes_agree(graph->processes, &status, error)) goto out;
+    if (!cts_processes_agree(graph->system->processes, &status, error)) goto out;
     status = find_sources(&exits, error);
-    if (!cts_processes_agree(graph->processes, &status, error)) goto out;
+    if (!cts_processes_agree(graph->system->processes, &status, error)) goto out;
     status = find_exits(&exits, &look, &first, error);
-    if (!cts_processes_agree(graph->processes, &status, error)) goto out;
+    if (!cts_processes_agree(graph->system->processes, &status, error)) goto out;
     status = follow(&exits, first, &paths, circle, error);
-    if (!cts_processes_agree(graph->processes, &status, error)) goto out;
+    if (!cts_processes_agree(graph->system->processes, &status, error)) goto out;
     if (*circle) goto out;
     status = walk_sub_paths(&paths, walk, error);
-    (void)cts_processes_agree(graph->processes, &status, error);
+    (void)cts_processes_agree(graph->system->processes, &status, error);
 out:
     release_exits(&exits);
     free(paths.starts);
@@ -559,35 +560,39 @@ out:
 
 static enum cts_status walk_once(struct walk *walk, bool *circle, struct cts_error *error)
 {
-    const struct cts_processes *const processes = walk->graph->processes;
+    const struct cts_processes *const processes = walk->graph->system->processes;
     if (processes && processes->count > 1) return walk_together(walk, circle, error);
     *circle = !walk_alone(walk);
     return walk->status;
 }
 
-enum cts_status cts_path_walk(struct cts_path_graph *graph, uint64_t *path_ns,
-                              struct cts_path *result, struct cts_error *error)
+static struct walk open_walk(const struct cts_path_graph *graph, struct cts_path_walked *walked,
+                             bool strict, struct cts_error *error)
 {
-    struct walk walk = {.graph = graph,
-                        .path_ns = path_ns,
-                        .stays = graph->stays,
-                        .result = result,
-                        .error = error};
+    const bool keeps = graph->system->options->keep_segments;
+    return (struct walk){.graph = graph,
+                         .path_ns = walked->path_ns,
+                         .stays = walked->stays,
+                         .segments = keeps ? &walked->segments : NULL,
+                         .strict = strict,
+                         .error = error};
+}
+
+enum cts_status cts_path_walk(const struct cts_path_graph *graph, struct cts_path_walked *walked,
+                              struct cts_error *error)
+{
+    const uint32_t regions = graph->system->region_count;
+    struct walk walk = open_walk(graph, walked, false, error);
     bool circle = false;
     enum cts_status status = walk_once(&walk, &circle, error);
     if (!status && circle) { /* clocks are equal where they cannot be: once more, with care */
-        memset(path_ns, 0, graph->region_count * sizeof *path_ns);
-        if (graph->stays) memset(graph->stays, 0, graph->region_count * sizeof *graph->stays);
-        result->segment_count = 0;
-        walk = (struct walk){.graph = graph,
-                             .path_ns = path_ns,
-                             .stays = graph->stays,
-                             .result = result,
-                             .strict = true,
-                             .error = error};
+        memset(walked->path_ns, 0, regions * sizeof *walked->path_ns);
+        if (walked->stays) memset(walked->stays, 0, regions * sizeof *walked->stays);
+        walked->segments.count = 0;
+        walk = open_walk(graph, walked, true, error);
         status = walk_once(&walk, &circle, error);
     }
-    result->path_jumps = walk.jumps;
-    result->path_crossings = walk.crossings;
+    walked->jumps = walk.jumps;
+    walked->crossings = walk.crossings;
     return status;
 }

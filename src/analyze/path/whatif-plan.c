@@ -17,9 +17,9 @@ static void place_edge(const struct cts_path_graph *graph, struct cts_path_edge 
         edge->node = cts_path_node_at(at, edge->source_ns);
 }
 
-static void place_edges(struct cts_path_graph *graph)
+void cts_whatif_place_edges(struct cts_path_graph *graph)
 {
-    for (uint32_t l = 0; l < graph->location_count; l++)
+    for (uint32_t l = 0; l < graph->system->location_count; l++)
         for (size_t i = 0; i < graph->locations[l].edges.count; i++)
             place_edge(graph, &graph->locations[l].edges.items[i]);
     for (size_t i = 0; i < graph->pool_edge_count; i++) place_edge(graph, &graph->pool_edges[i]);
@@ -114,7 +114,7 @@ static bool lacks_room(const struct cts_whatif_plan *plan, uint32_t location, ui
 static enum cts_status make_stream(struct cts_whatif_plan *plan, uint32_t location,
                                    struct cts_error *error)
 {
-    struct cts_path_graph *const graph = plan->graph;
+    const struct cts_path_graph *const graph = plan->graph;
     const struct cts_path_location *const at = &graph->locations[location];
     struct cts_whatif_work *const works =
         cts_array_zeroed(at->activities.count, sizeof *works, error);
@@ -172,27 +172,27 @@ static enum cts_status make_stream(struct cts_whatif_plan *plan, uint32_t locati
 static enum cts_status make_streams(struct cts_whatif_plan *plan, struct cts_error *error)
 {
     enum cts_status status = CTS_OK;
-    for (uint32_t l = 0; l < plan->graph->location_count && !status; l++)
-        if (plan->graph->locations[l].stream) status = make_stream(plan, l, error);
+    for (uint32_t l = 0; l < plan->graph->system->location_count && !status; l++)
+        if (plan->graph->system->who[l].stream) status = make_stream(plan, l, error);
     return status ? status : cts_whatif_shorten_tails(plan, error);
 }
 
 /* ---- all ---- */
 
-enum cts_status cts_whatif_plan_make(struct cts_whatif_plan *plan, struct cts_path_graph *graph,
+enum cts_status cts_whatif_plan_make(struct cts_whatif_plan *plan,
+                                     const struct cts_path_graph *graph,
                                      const struct cts_whatif_options *options,
                                      struct cts_error *error)
 {
     *plan = (struct cts_whatif_plan){.graph = graph, .options = options};
-    plan->places = cts_array_zeroed(graph->location_count, sizeof *plan->places, error);
-    plan->least_free_ns = cts_array_zeroed(graph->region_count, sizeof(uint64_t), error);
-    plan->least_tail_ns = cts_array_zeroed(graph->region_count, sizeof(uint64_t), error);
+    plan->places = cts_array_zeroed(graph->system->location_count, sizeof *plan->places, error);
+    plan->least_free_ns = cts_array_zeroed(graph->system->region_count, sizeof(uint64_t), error);
+    plan->least_tail_ns = cts_array_zeroed(graph->system->region_count, sizeof(uint64_t), error);
     if (!plan->places || !plan->least_free_ns || !plan->least_tail_ns) return CTS_MEMORY;
-    memset(plan->least_free_ns, 0xFF, graph->region_count * sizeof(uint64_t));
-    memset(plan->least_tail_ns, 0xFF, graph->region_count * sizeof(uint64_t));
-    place_edges(graph);
+    memset(plan->least_free_ns, 0xFF, graph->system->region_count * sizeof(uint64_t));
+    memset(plan->least_tail_ns, 0xFF, graph->system->region_count * sizeof(uint64_t));
     enum cts_status status = CTS_OK;
-    for (uint32_t l = 0; l < graph->location_count && !status; l++) {
+    for (uint32_t l = 0; l < graph->system->location_count && !status; l++) {
         plan->places[l].base = plan->node_count;
         plan->node_count += graph->locations[l].count;
         status = cts_whatif_note_costs(plan, l, error);
@@ -206,7 +206,7 @@ enum cts_status cts_whatif_plan_make(struct cts_whatif_plan *plan, struct cts_pa
 
 void cts_whatif_plan_release(struct cts_whatif_plan *plan)
 {
-    for (uint32_t l = 0; plan->places && l < plan->graph->location_count; l++) {
+    for (uint32_t l = 0; plan->places && l < plan->graph->system->location_count; l++) {
         free(plan->places[l].rules);
         free(plan->places[l].work);
     }

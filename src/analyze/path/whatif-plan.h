@@ -92,7 +92,7 @@ struct cts_whatif_place { /* per location */
 };
 
 struct cts_whatif_plan {
-    struct cts_path_graph *graph;
+    const struct cts_path_graph *graph;
     const struct cts_whatif_options *options;
     struct cts_whatif_place *places;
     size_t node_count;
@@ -108,9 +108,10 @@ struct cts_whatif_plan {
     uint64_t unbound_ns, device_ns; /* their time, and that of all activities */
 };
 
-/* Edges without a node get one. */
+/* Edges without a node get one: before planning. */
+void cts_whatif_place_edges(struct cts_path_graph *graph);
 CTS_MUST_CHECK enum cts_status cts_whatif_plan_make(struct cts_whatif_plan *plan,
-                                                    struct cts_path_graph *graph,
+                                                    const struct cts_path_graph *graph,
                                                     const struct cts_whatif_options *options,
                                                     struct cts_error *error);
 void cts_whatif_plan_release(struct cts_whatif_plan *plan);
@@ -123,7 +124,7 @@ CTS_MUST_CHECK enum cts_status cts_whatif_shorten_tails(struct cts_whatif_plan *
 /* Whether nothing says if kernels of a stream run beside those of others. */
 static inline bool cts_whatif_is_undecided(const struct cts_path_location *at)
 {
-    return at->stream && at->activities.count && !at->configs.count &&
+    return at->who->stream && at->activities.count && !at->configs.count &&
            at->turns == CTS_PATH_TURNS_UNKNOWN;
 }
 

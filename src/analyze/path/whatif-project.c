@@ -16,8 +16,8 @@ enum { WAITS_DEFAULT = 20 };
 /* ---- waits before and after ---- */
 
 struct projection {
-    struct cts_path_graph *graph; /* as recorded */
-    struct cts_whatif_plan *plan;
+    const struct cts_path_graph *graph; /* as recorded */
+    const struct cts_whatif_plan *plan;
     const uint64_t *time_ns; /* [place.base + node] */
     const double *const *factors;
     struct cts_whatif *result;
@@ -26,7 +26,8 @@ struct projection {
 
 static uint64_t new_time(const struct projection *p, uint32_t location, uint32_t node)
 {
-    assert(location < p->graph->location_count && node < p->graph->locations[location].count);
+    assert(location < p->graph->system->location_count &&
+           node < p->graph->locations[location].count);
     return p->time_ns[p->plan->places[location].base + node];
 }
 
@@ -36,7 +37,8 @@ static uint64_t new_source(const struct projection *p, const struct cts_path_edg
     const struct cts_path_location *const at = &p->graph->locations[edge->location];
     const uint64_t time_ns = new_time(p, edge->location, edge->node);
     if (edge->source_ns <= at->time_ns[edge->node]) return time_ns;
-    const double factor = p->factors[at->process][cts_path_region_after(p->graph, at, edge->node)];
+    const double factor =
+        p->factors[at->who->process][cts_path_region_after(p->graph, at, edge->node)];
     return time_ns + (uint64_t)((double)(edge->source_ns - at->time_ns[edge->node]) * factor + 0.5);
 }
 
@@ -52,7 +54,8 @@ static void move_wait(const struct projection *p, const struct cts_path_graph *a
     uint64_t begin_ns = new_time(p, location, wait->call);
     uint64_t end_ns = new_time(p, location, wait->leave);
     const struct cts_path_location *const at = &p->graph->locations[location];
-    if (at->stream) { /* held: from being launched and at the head of its stream to its begin */
+    if (at->who
+            ->stream) { /* held: from being launched and at the head of its stream to its begin */
         end_ns = begin_ns;
         const struct cts_path_activities *const all = &at->activities;
         const size_t behind = CTS_SEARCH(all->count, i, all->items[i].begin <= wait->call);
@@ -172,7 +175,7 @@ static void move_waits(struct projection *p, const struct cts_path_graph *after,
 
 static void release_after(struct cts_path_graph *after)
 {
-    for (uint32_t l = 0; after->locations && l < after->location_count; l++) {
+    for (uint32_t l = 0; after->locations && l < after->system->location_count; l++) {
         free(after->locations[l].waits.items);
         free(after->locations[l].edges.items);
         free(after->locations[l].jumps.items);
@@ -208,7 +211,7 @@ static enum cts_status move_pools(const struct projection *p, struct cts_path_gr
 static enum cts_status make_after(struct projection *p, struct cts_path_graph *after,
                                   struct cts_error *error)
 {
-    const uint32_t count = p->graph->location_count;
+    const uint32_t count = p->graph->system->location_count;
     *after = *p->graph;
     after->pools = NULL;
     after->pool_edges = NULL;
@@ -240,12 +243,12 @@ static enum cts_status make_after(struct projection *p, struct cts_path_graph *a
 
 /* ---- the result of one projection ---- */
 
-enum cts_status cts_whatif_walk(struct cts_path_graph *graph, uint64_t *path_ns,
+enum cts_status cts_whatif_walk(const struct cts_path_graph *graph, uint64_t *path_ns,
                                 struct cts_error *error)
 {
-    struct cts_path path = {0};
-    const enum cts_status status = cts_path_walk(graph, path_ns, &path, error);
-    free(path.segments);
+    struct cts_path_walked walked = {.path_ns = path_ns};
+    const enum cts_status status = cts_path_walk(graph, &walked, error);
+    free(walked.segments.items);
     return status;
 }
 
@@ -257,11 +260,11 @@ static int by_after(const void *left, const void *right)
     return (a->region > b->region) - (a->region < b->region);
 }
 
-static enum cts_status compare_paths(struct projection *p, struct cts_path_graph *after,
+static enum cts_status compare_paths(struct projection *p, const struct cts_path_graph *after,
                                      const uint64_t *before_ns, struct cts_error *error)
 {
     struct cts_whatif *const result = p->result;
-    const uint32_t count = p->graph->region_count;
+    const uint32_t count = p->graph->system->region_count;
     uint64_t *const after_ns = cts_array_zeroed(count, sizeof *after_ns, error);
     result->rows = cts_array_zeroed(count, sizeof *result->rows, error);
     enum cts_status status =
@@ -279,14 +282,15 @@ static enum cts_status compare_ranks(struct projection *p, struct cts_error *err
 {
     const struct cts_path_graph *const graph = p->graph;
     struct cts_whatif *const result = p->result;
-    result->ranks = cts_array_zeroed(graph->process_count, sizeof *result->ranks, error);
+    result->ranks = cts_array_zeroed(graph->system->process_count, sizeof *result->ranks, error);
     if (!result->ranks) return CTS_MEMORY;
-    result->rank_count = graph->process_count;
-    for (uint32_t r = 0; r < graph->process_count; r++) {
+    result->rank_count = graph->system->process_count;
+    for (uint32_t r = 0; r < graph->system->process_count; r++) {
         struct cts_whatif_rank *const rank = &result->ranks[r];
-        rank->rank = cts_whatif_rank_of(graph, r);
-        for (uint32_t i = graph->process_first[r]; i < graph->process_first[r + 1]; i++) {
-            const uint32_t l = graph->by_process[i];
+        rank->rank = cts_path_rank_of(graph->system, r);
+        for (uint32_t i = graph->system->process_first[r]; i < graph->system->process_first[r + 1];
+             i++) {
+            const uint32_t l = graph->system->by_process[i];
             const struct cts_path_location *const at = &graph->locations[l];
             if (!at->count) continue;
             const uint64_t before_ns = at->time_ns[at->count - 1] - graph->first_ns;
@@ -302,13 +306,14 @@ static enum cts_status compare_ranks(struct projection *p, struct cts_error *err
 static enum cts_status keep_times(struct projection *p, struct cts_error *error)
 {
     const struct cts_path_graph *const graph = p->graph;
-    p->result->time_ns = cts_array_zeroed(graph->location_count + 1ul, sizeof(uint64_t *), error);
+    p->result->time_ns =
+        cts_array_zeroed(graph->system->location_count + 1ul, sizeof(uint64_t *), error);
     if (!p->result->time_ns) return CTS_MEMORY;
     uint64_t *const all = cts_array_zeroed(p->plan->node_count, sizeof *all, error);
     if (!all) return CTS_MEMORY;
     p->result->time_ns[0] = all;
     memcpy(all, p->time_ns, p->plan->node_count * sizeof *all);
-    for (uint32_t l = 0; l < graph->location_count; l++)
+    for (uint32_t l = 0; l < graph->system->location_count; l++)
         p->result->time_ns[l] = all + p->plan->places[l].base;
     return CTS_OK;
 }
@@ -319,12 +324,12 @@ uint64_t cts_whatif_runtime_of(const struct cts_path_graph *graph, uint64_t last
     return last_ns > graph->first_ns ? last_ns - graph->first_ns : 0;
 }
 
-enum cts_status cts_whatif_project(struct cts_whatif_plan *plan,
+enum cts_status cts_whatif_project(const struct cts_whatif_plan *plan,
                                    const struct cts_whatif_factors *factors,
                                    const uint64_t *path_ns, struct cts_whatif *result,
                                    struct cts_error *error)
 {
-    struct cts_path_graph *const graph = plan->graph;
+    const struct cts_path_graph *const graph = plan->graph;
     struct cts_path_graph after = {0};
     struct cts_whatif_replay replay = {.plan = plan, .factors = factors->lists};
     replay.time_ns = cts_array_zeroed(plan->node_count, sizeof *replay.time_ns, error);

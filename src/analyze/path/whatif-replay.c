@@ -93,7 +93,7 @@ static enum cts_whatif_step go_stream(struct cts_whatif_run *run, uint32_t locat
 static bool is_done(const struct cts_whatif_run *run, uint32_t location)
 {
     const struct cts_path_location *const at = &run->graph->locations[location];
-    return run->lanes[location].next >= (at->stream ? at->activities.count : at->count);
+    return run->lanes[location].next >= (at->who->stream ? at->activities.count : at->count);
 }
 
 static enum cts_status drain(struct cts_whatif_run *run)
@@ -101,7 +101,7 @@ static enum cts_status drain(struct cts_whatif_run *run)
     while (run->ready_count) {
         const uint32_t location = run->ready[--run->ready_count];
         run->lanes[location].listed = false;
-        const enum cts_whatif_step step = run->graph->locations[location].stream
+        const enum cts_whatif_step step = run->graph->system->who[location].stream
                                               ? go_stream(run, location)
                                               : cts_whatif_go_host(run, location);
         if (step == CTS_WHATIF_FAILED) return CTS_MEMORY;
@@ -114,31 +114,32 @@ static bool break_circle(struct cts_whatif_run *run)
 {
     uint32_t best = CTS_PATH_NONE;
     uint64_t best_ns = UINT64_MAX;
-    for (uint32_t l = 0; l < run->graph->location_count; l++) {
+    for (uint32_t l = 0; l < run->graph->system->location_count; l++) {
         if (is_done(run, l)) continue;
         const struct cts_path_location *const at = &run->graph->locations[l];
         const uint32_t next = run->lanes[l].next;
-        if (at->stream && run->plan->places[l].work[next].previous != CTS_PATH_NONE &&
+        if (at->who->stream && run->plan->places[l].work[next].previous != CTS_PATH_NONE &&
             *cts_whatif_node_time(
                 run, l, at->activities.items[run->plan->places[l].work[next].previous].end) ==
                 CTS_WHATIF_UNSET)
             continue;
-        const uint64_t time_ns = at->time_ns[at->stream ? at->activities.items[next].begin : next];
+        const uint64_t time_ns =
+            at->time_ns[at->who->stream ? at->activities.items[next].begin : next];
         if (time_ns >= best_ns) continue;
         best = l;
         best_ns = time_ns;
     }
     if (best == CTS_PATH_NONE) return false;
     run->replay->broken++;
-    for (uint32_t l = 0; l < run->graph->location_count; l++)
+    for (uint32_t l = 0; l < run->graph->system->location_count; l++)
         run->lanes[l].waiter = run->lanes[l].awaited = 0;
     run->force = true;
-    if (run->graph->locations[best].stream)
+    if (run->graph->system->who[best].stream)
         (void)go_stream(run, best);
     else
         (void)cts_whatif_go_host(run, best);
     run->force = false;
-    for (uint32_t l = 0; l < run->graph->location_count; l++)
+    for (uint32_t l = 0; l < run->graph->system->location_count; l++)
         if (!is_done(run, l)) cts_whatif_list(run, l);
     return true;
 }
@@ -147,7 +148,7 @@ static bool break_circle(struct cts_whatif_run *run)
 static void finish(struct cts_whatif_run *run)
 {
     run->replay->last_ns = 0;
-    for (uint32_t l = 0; l < run->graph->location_count; l++) {
+    for (uint32_t l = 0; l < run->graph->system->location_count; l++) {
         const struct cts_path_location *const at = &run->graph->locations[l];
         uint64_t *const times = cts_whatif_node_time(run, l, 0);
         uint64_t last_ns = 0;
@@ -176,9 +177,9 @@ enum cts_status cts_whatif_replay(struct cts_whatif_replay *replay, struct cts_e
     const struct cts_path_graph *const graph = plan->graph;
     struct cts_error own = {0};
     struct cts_whatif_run run = {.replay = replay, .plan = plan, .graph = graph, .error = &own};
-    run.lanes = cts_array_zeroed(graph->location_count, sizeof *run.lanes, &own);
+    run.lanes = cts_array_zeroed(graph->system->location_count, sizeof *run.lanes, &own);
     run.pools = cts_array_zeroed(graph->pool_count, sizeof *run.pools, &own);
-    run.ready = cts_array_zeroed(graph->location_count, sizeof *run.ready, &own);
+    run.ready = cts_array_zeroed(graph->system->location_count, sizeof *run.ready, &own);
     run.rooms = cts_array_zeroed(plan->device_count, sizeof *run.rooms, &own);
     enum cts_status status = run.lanes && run.pools && run.ready && run.rooms ? CTS_OK : CTS_MEMORY;
     replay->broken = 0;
@@ -188,8 +189,8 @@ enum cts_status cts_whatif_replay(struct cts_whatif_replay *replay, struct cts_e
         run.rooms[d].overtaking = plan->devices[d].overtaking;
         run.rooms[d].free = CTS_WHATIF_ROOM;
     }
-    for (uint32_t i = graph->location_count; i-- > 0 && !status;)
-        cts_whatif_list(&run, graph->by_process[i]);
+    for (uint32_t i = graph->system->location_count; i-- > 0 && !status;)
+        cts_whatif_list(&run, graph->system->by_process[i]);
     while (!status) {
         status = drain(&run);
         if (status) break;

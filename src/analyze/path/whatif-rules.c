@@ -49,8 +49,8 @@ enum meaning { PLAIN, SYNCHRONISES, POLLS, COPIES };
 
 static enum meaning meaning_of(const struct cts_path_graph *graph, uint32_t region)
 {
-    if (graph->regions[region].kind != CTS_PATH_API) return PLAIN;
-    switch (graph->regions[region].api) {
+    if (graph->system->regions[region].kind != CTS_PATH_API) return PLAIN;
+    switch (graph->system->regions[region].api) {
     case CTS_PATH_API_SYNC_DEVICE:
     case CTS_PATH_API_SYNC_CONTEXT:
     case CTS_PATH_API_SYNC_STREAM:
@@ -73,14 +73,14 @@ static enum meaning meaning_of(const struct cts_path_graph *graph, uint32_t regi
  * did in the recording. */
 static bool may_never_wait(const struct cts_path_graph *graph, uint32_t region)
 {
-    return graph->regions[region].kind == CTS_PATH_API &&
-           graph->regions[region].api == CTS_PATH_API_ALLOC &&
-           !strstr(graph->regions[region].name, "Free");
+    return graph->system->regions[region].kind == CTS_PATH_API &&
+           graph->system->regions[region].api == CTS_PATH_API_ALLOC &&
+           !strstr(graph->system->regions[region].name, "Free");
 }
 
 static bool is_async(const struct cts_path_graph *graph, uint32_t region)
 {
-    return graph->regions[region].api == CTS_PATH_API_COPY_ASYNC;
+    return graph->system->regions[region].api == CTS_PATH_API_COPY_ASYNC;
 }
 
 static void note_least(uint64_t *least, uint64_t value)
@@ -104,7 +104,7 @@ static void note_free_calls(struct cts_whatif_plan *plan, const struct cts_path_
 
 static bool is_host_wait(const struct cts_path_location *at, const struct cts_path_wait *wait)
 {
-    return !at->stream && wait->call != CTS_PATH_NONE && wait->pattern < CTS_PATH_WAITS_END;
+    return !at->who->stream && wait->call != CTS_PATH_NONE && wait->pattern < CTS_PATH_WAITS_END;
 }
 
 static bool is_poll(const struct cts_path_wait *wait)
@@ -124,7 +124,7 @@ enum cts_status cts_whatif_note_costs(struct cts_whatif_plan *plan, uint32_t loc
                                       struct cts_error *error)
 {
     const struct cts_path_location *const at = &plan->graph->locations[location];
-    if (at->stream) return CTS_OK;
+    if (at->who->stream) return CTS_OK;
     bool *const waits = cts_array_zeroed(at->count, sizeof *waits, error);
     if (!waits) return CTS_MEMORY;
     for (size_t i = 0; i < at->waits.count; i++) {
@@ -149,8 +149,8 @@ enum cts_status cts_whatif_note_costs(struct cts_whatif_plan *plan, uint32_t loc
 void cts_whatif_take_profile(struct cts_whatif_plan *plan)
 {
     for (size_t i = 0; i < plan->options->cost_count; i++)
-        for (uint32_t r = 0; r < plan->graph->region_count; r++)
-            if (!strcmp(plan->graph->regions[r].name, plan->options->costs[i].name))
+        for (uint32_t r = 0; r < plan->graph->system->region_count; r++)
+            if (!strcmp(plan->graph->system->regions[r].name, plan->options->costs[i].name))
                 plan->least_free_ns[r] = plan->options->costs[i].cost_ns;
 }
 
@@ -257,7 +257,7 @@ bool cts_whatif_launches(const struct cts_path_graph *graph, const struct cts_pa
                          uint32_t node)
 {
     if (host->region[node] & CTS_PATH_LEAVE) return false;
-    const struct cts_path_region *const region = &graph->regions[region_of(host, node)];
+    const struct cts_path_region *const region = &graph->system->regions[region_of(host, node)];
     return region->kind == CTS_PATH_API &&
            (region->api == CTS_PATH_API_LAUNCH || region->api == CTS_PATH_API_LAUNCH_HOST ||
             region->api == CTS_PATH_API_GRAPH_LAUNCH || region->api == CTS_PATH_API_COPY ||
@@ -319,9 +319,10 @@ static enum cts_status start_rule(struct cts_whatif_plan *plan, uint32_t locatio
 {
     const struct cts_path_graph *const graph = plan->graph;
     const struct cts_path_location *const at = &graph->locations[location];
-    const uint32_t master = graph->by_process[graph->process_first[at->process]];
+    const uint32_t master =
+        graph->system->by_process[graph->system->process_first[at->who->process]];
     const struct cts_path_location *const host = &graph->locations[master];
-    if (!at->count || master == location || host->stream) return CTS_OK;
+    if (!at->count || master == location || host->who->stream) return CTS_OK;
     for (size_t i = 0; i < at->waits.count; i++)
         if (at->waits.items[i].pattern == CTS_PATH_PATTERN_FORK && at->waits.items[i].call == 0)
             return CTS_OK;
@@ -405,11 +406,11 @@ static void leave_to_copy(struct cts_whatif_place *place)
 
 enum cts_status cts_whatif_make_rules(struct cts_whatif_plan *plan, struct cts_error *error)
 {
-    struct cts_path_graph *const graph = plan->graph;
+    const struct cts_path_graph *const graph = plan->graph;
     enum cts_status status = CTS_OK;
-    for (uint32_t l = 0; l < graph->location_count && !status; l++) {
+    for (uint32_t l = 0; l < graph->system->location_count && !status; l++) {
         const struct cts_path_location *const at = &graph->locations[l];
-        if (at->stream) {
+        if (at->who->stream) {
             status = copy_rules(plan, l, error);
             continue;
         }
@@ -423,7 +424,7 @@ enum cts_status cts_whatif_make_rules(struct cts_whatif_plan *plan, struct cts_e
         }
         if (!status) status = gap_rules(plan, l, error);
     }
-    for (uint32_t l = 0; l < graph->location_count && !status; l++) {
+    for (uint32_t l = 0; l < graph->system->location_count && !status; l++) {
         if (!plan->places[l].rule_count) continue;
         qsort(plan->places[l].rules, plan->places[l].rule_count, sizeof *plan->places[l].rules,
               by_node);

@@ -69,14 +69,14 @@ static inline uint64_t cts_whatif_later(uint64_t a, uint64_t b)
 static inline double cts_whatif_factor_after(const struct cts_whatif_run *run,
                                              const struct cts_path_location *at, uint32_t node)
 {
-    return run->replay->factors[at->process][cts_path_region_after(run->graph, at, node)];
+    return run->replay->factors[at->who->process][cts_path_region_after(run->graph, at, node)];
 }
 
 static inline double cts_whatif_latency_factor(const struct cts_whatif_run *run,
                                                const struct cts_path_location *at,
                                                enum cts_path_pseudo latency)
 {
-    return run->replay->factors[at->process][run->graph->pseudo + latency];
+    return run->replay->factors[at->who->process][run->graph->system->pseudo + latency];
 }
 
 static inline int64_t cts_whatif_scale_tail(int64_t tail_ns, double factor)

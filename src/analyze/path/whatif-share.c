@@ -108,7 +108,7 @@ static bool is_kernel(const struct cts_path_graph *graph, const struct cts_path_
                       uint32_t index)
 {
     const uint32_t region = at->region[at->activities.items[index].begin];
-    return region < graph->pseudo && graph->regions[region].kind != CTS_PATH_API;
+    return region < graph->system->pseudo && graph->system->regions[region].kind != CTS_PATH_API;
 }
 
 static bool is_exclusive(const struct cts_whatif_plan *plan, const struct cts_path_location *at)
@@ -192,32 +192,34 @@ static void order_arrivals(struct cts_whatif_plan *plan, uint32_t first)
 static enum cts_status find_devices(struct cts_whatif_plan *plan, struct cts_error *error)
 {
     const struct cts_path_graph *const graph = plan->graph;
-    plan->devices = cts_array_zeroed(graph->location_count, sizeof *plan->devices, error);
-    uint32_t *const streams = cts_array_zeroed(graph->location_count, sizeof *streams, error);
-    uint32_t *const device_of = cts_array_zeroed(graph->location_count, sizeof *device_of, error);
+    plan->devices = cts_array_zeroed(graph->system->location_count, sizeof *plan->devices, error);
+    uint32_t *const streams =
+        cts_array_zeroed(graph->system->location_count, sizeof *streams, error);
+    uint32_t *const device_of =
+        cts_array_zeroed(graph->system->location_count, sizeof *device_of, error);
     enum cts_status status = plan->devices && streams && device_of ? CTS_OK : CTS_MEMORY;
-    for (uint32_t i = 0; i < graph->location_count && !status; i++) {
-        const uint32_t l = graph->by_process[i];
+    for (uint32_t i = 0; i < graph->system->location_count && !status; i++) {
+        const uint32_t l = graph->system->by_process[i];
         const struct cts_path_location *const at = &graph->locations[l];
-        if (!at->stream || !at->activities.count) continue;
+        if (!at->who->stream || !at->activities.count) continue;
         const bool exclusive = is_exclusive(plan, at);
         if (!exclusive && !at->configs.count) continue;
         uint32_t d = 0;
-        const uint32_t number = graph->timeline->locations[l].device;
+        const uint32_t number = graph->system->timeline->locations[l].device;
         while (d < plan->device_count &&
-               (plan->devices[d].process != at->process || plan->devices[d].device != number))
+               (plan->devices[d].process != at->who->process || plan->devices[d].device != number))
             d++;
         if (d == plan->device_count)
             plan->devices[plan->device_count++] = (struct cts_whatif_shared_device){
-                .process = at->process, .device = number, .exclusive = exclusive};
+                .process = at->who->process, .device = number, .exclusive = exclusive};
         device_of[l] = d + 1;
         streams[d]++;
     }
     for (uint32_t d = 0; d < plan->device_count && !status; d++) {
         plan->devices[d].first = (uint32_t)plan->kernel_count;
-        for (uint32_t i = 0; i < graph->location_count && streams[d] > 1 && !status; i++)
-            if (device_of[graph->by_process[i]] == d + 1)
-                status = add_kernels(plan, graph->by_process[i], d, error);
+        for (uint32_t i = 0; i < graph->system->location_count && streams[d] > 1 && !status; i++)
+            if (device_of[graph->system->by_process[i]] == d + 1)
+                status = add_kernels(plan, graph->system->by_process[i], d, error);
         sort_kernels(plan, plan->devices[d].first);
         if (plan->devices[d].exclusive) order_arrivals(plan, plan->devices[d].first);
         plan->devices[d].count = (uint32_t)plan->kernel_count - plan->devices[d].first;

@@ -33,9 +33,9 @@ static unsigned kind_of(const struct cts_path_graph *graph, const struct cts_pat
                         const struct cts_path_activity *activity)
 {
     const uint32_t region = at->region[activity->begin] & ~CTS_PATH_LEAVE;
-    if (region >= graph->pseudo && region - graph->pseudo <= CTS_PATH_COPY_DTOD)
-        return COPY + (region - graph->pseudo);
-    const unsigned api = graph->regions[region].api;
+    if (region >= graph->system->pseudo && region - graph->system->pseudo <= CTS_PATH_COPY_DTOD)
+        return COPY + (region - graph->system->pseudo);
+    const unsigned api = graph->system->regions[region].api;
     return api == CTS_PATH_API_MEMSET || api == CTS_PATH_API_MEMSET_ASYNC ? MEMSET : KERNEL;
 }
 
@@ -84,7 +84,7 @@ static size_t gather(struct tails *tails, unsigned bound, struct sample *samples
 {
     const struct cts_path_graph *const graph = tails->plan->graph;
     size_t count = 0;
-    for (uint32_t l = 0; l < graph->location_count; l++) {
+    for (uint32_t l = 0; l < graph->system->location_count; l++) {
         const struct cts_path_location *const at = &graph->locations[l];
         for (size_t i = 0; tails->plan->places[l].work && i < at->activities.count; i++) {
             struct cts_whatif_work *const work = &tails->plan->places[l].work[i];
@@ -128,7 +128,7 @@ static void fill_unknown(struct tails *tails)
         cheapest_ns = lesser(cheapest_ns, tails->usual_ns[bound][ALL_KINDS]);
     if (cheapest_ns == UNKNOWN) { /* all launches are inferred: as fast as a call notices an end */
         cheapest_ns = DEVICE_LATENCY_NS;
-        for (uint32_t r = 0; r < plan->graph->region_count; r++)
+        for (uint32_t r = 0; r < plan->graph->system->region_count; r++)
             if (plan->least_tail_ns[r] < (uint64_t)cheapest_ns)
                 cheapest_ns = (int64_t)plan->least_tail_ns[r];
     }
@@ -173,7 +173,7 @@ enum cts_status cts_whatif_shorten_tails(struct cts_whatif_plan *plan, struct ct
     }
     free(samples);
     fill_unknown(&tails);
-    for (uint32_t l = 0; l < graph->location_count; l++) {
+    for (uint32_t l = 0; l < graph->system->location_count; l++) {
         const struct cts_path_location *const at = &graph->locations[l];
         for (size_t i = 0; plan->places[l].work && i < at->activities.count; i++)
             shorten(&plan->places[l].work[i], &tails, kind_of(graph, at, &at->activities.items[i]));

@@ -15,7 +15,7 @@ enum { TARGETS_DEFAULT = 100 };
 /* ---- targets ---- */
 
 struct targets {
-    struct cts_whatif_plan *plan;
+    const struct cts_whatif_plan *plan;
     struct cts_whatif_target *items;
     size_t count;
     const struct cts_processes *processes;
@@ -42,9 +42,10 @@ static enum cts_status try_target(void *state, size_t index, struct cts_error *e
     const struct cts_processes *const processes = targets->processes;
     if (processes && index % processes->count != processes->rank) return CTS_OK;
     struct cts_whatif_factors factors = {0};
-    enum cts_status status = cts_whatif_open_factors(graph, &factors, error);
-    for (uint32_t p = 0; p < graph->process_count && !status; p++)
-        factors.values[(size_t)p * graph->region_count + target->region] = index % 2 ? 0 : 0.5;
+    enum cts_status status = cts_whatif_open_factors(graph->system, &factors, error);
+    for (uint32_t p = 0; p < graph->system->process_count && !status; p++)
+        factors.values[(size_t)p * graph->system->region_count + target->region] =
+            index % 2 ? 0 : 0.5;
     if (!status)
         status = replay_runtime(targets->plan, &factors,
                                 index % 2 ? &target->none_ns : &target->half_ns, error);
@@ -89,25 +90,26 @@ static enum cts_status share_targets(struct targets *targets, struct cts_error *
     return status;
 }
 
-static enum cts_status find_targets(struct cts_whatif_plan *plan, const uint64_t *path_ns,
+static enum cts_status find_targets(const struct cts_whatif_plan *plan,
+                                    const struct cts_path_time *times, const uint64_t *path_ns,
                                     struct cts_whatif *result, struct cts_error *error)
 {
-    struct cts_path_graph *const graph = plan->graph;
+    const struct cts_path_system *const system = plan->graph->system;
     const size_t limit =
         plan->options->target_limit ? plan->options->target_limit : TARGETS_DEFAULT;
     struct targets targets = {.plan = plan, .processes = plan->options->path.processes};
-    targets.items = cts_array_zeroed(graph->region_count, sizeof *targets.items, error);
+    targets.items = cts_array_zeroed(system->region_count, sizeof *targets.items, error);
     enum cts_status status = targets.items ? CTS_OK : CTS_MEMORY;
     if (!cts_processes_agree(targets.processes, &status, error)) {
         free(targets.items);
         return status;
     }
-    for (uint32_t r = 0; r < graph->region_count; r++)
-        if ((graph->rows[r].calls && graph->rows[r].exclusive_ns) || path_ns[r])
+    for (uint32_t r = 0; r < system->region_count; r++)
+        if ((times[r].calls && times[r].exclusive_ns) || path_ns[r])
             targets.items[targets.count++] =
                 (struct cts_whatif_target){.region = r,
-                                           .calls = graph->rows[r].calls,
-                                           .exclusive_ns = graph->rows[r].exclusive_ns,
+                                           .calls = times[r].calls,
+                                           .exclusive_ns = times[r].exclusive_ns,
                                            .path_ns = path_ns[r]};
     qsort(targets.items, targets.count, sizeof *targets.items, by_exclusive);
     if (targets.count > limit) {
@@ -117,7 +119,7 @@ static enum cts_status find_targets(struct cts_whatif_plan *plan, const uint64_t
     }
     result->targets = targets.items;
     result->target_count = targets.count;
-    status = cts_path_for_each(graph, 2 * targets.count, try_target, &targets, error);
+    status = cts_path_for_each(system, 2 * targets.count, try_target, &targets, error);
     if (cts_processes_agree(targets.processes, &status, error))
         status = share_targets(&targets, error);
     result->notes.projections += 2 * targets.count;
@@ -128,19 +130,19 @@ static enum cts_status find_targets(struct cts_whatif_plan *plan, const uint64_t
 /* ---- all ---- */
 
 /* Unaltered, every node must have its recorded time. */
-static enum cts_status check(struct cts_whatif_plan *plan, struct cts_whatif_notes *notes,
+static enum cts_status check(const struct cts_whatif_plan *plan, struct cts_whatif_notes *notes,
                              struct cts_error *error)
 {
-    struct cts_path_graph *const graph = plan->graph;
+    const struct cts_path_graph *const graph = plan->graph;
     struct cts_whatif_factors factors = {0};
     struct cts_whatif_replay replay = {.plan = plan};
-    enum cts_status status = cts_whatif_open_factors(graph, &factors, error);
+    enum cts_status status = cts_whatif_open_factors(graph->system, &factors, error);
     replay.factors = factors.lists;
     if (!status) replay.time_ns = cts_array_zeroed(plan->node_count, sizeof(uint64_t), error);
     if (!status && !replay.time_ns) status = CTS_MEMORY;
     if (!status) status = cts_whatif_replay(&replay, error);
     notes->missed = 0;
-    for (uint32_t l = 0; l < graph->location_count && !status; l++)
+    for (uint32_t l = 0; l < graph->system->location_count && !status; l++)
         for (size_t i = 0; i < graph->locations[l].count; i++)
             notes->missed +=
                 replay.time_ns[plan->places[l].base + i] != graph->locations[l].time_ns[i];
@@ -168,25 +170,28 @@ static void note_plan(const struct cts_whatif_plan *plan, struct cts_whatif_note
     }
 }
 
-static enum cts_status describe(const struct cts_path_graph *graph, struct cts_whatif *result,
-                                struct cts_error *error)
+static enum cts_status describe(const struct cts_whatif_recording *recording,
+                                struct cts_whatif *result, struct cts_error *error)
 {
-    result->timeline = graph->timeline;
-    result->region_count = graph->region_count;
-    result->process_count = graph->process_count;
-    result->event_count = graph->event_count;
-    for (uint32_t l = 0; l < graph->location_count; l++) {
+    const struct cts_path_system *const system = &recording->system;
+    const struct cts_path_graph *const graph = &recording->graph;
+    result->timeline = system->timeline;
+    result->region_count = system->region_count;
+    result->process_count = system->process_count;
+    result->event_count = recording->profile.event_count;
+    for (uint32_t l = 0; l < system->location_count; l++) {
         result->node_count += graph->locations[l].count;
-        result->stream_count += graph->locations[l].stream;
+        result->stream_count += system->who[l].stream;
     }
     result->before_ns = result->after_ns = result->turns_after_ns =
         graph->last_ns - graph->first_ns;
-    memcpy(result->warnings, graph->warnings, sizeof result->warnings);
+    for (unsigned w = 0; w < CTS_PATH_WARNING_COUNT; w++)
+        result->warnings[w] = recording->profile.warnings[w] + graph->matched.warnings[w];
     result->region_names =
-        cts_array_zeroed(graph->region_count, sizeof *result->region_names, error);
+        cts_array_zeroed(system->region_count, sizeof *result->region_names, error);
     if (!result->region_names) return CTS_MEMORY;
-    for (uint32_t r = 0; r < graph->region_count; r++)
-        result->region_names[r] = graph->regions[r].name;
+    for (uint32_t r = 0; r < system->region_count; r++)
+        result->region_names[r] = system->regions[r].name;
     for (unsigned p = 0; p < CTS_PATH_PATTERN_COUNT; p++)
         result->patterns[p].pattern = (enum cts_path_pattern)p;
     return CTS_OK;
@@ -211,7 +216,7 @@ static enum cts_status refuse_unbound(const struct cts_whatif_plan *plan, struct
         (unsigned long long)plan->unbound_count, (unsigned long long)plan->activity_count, percent);
 }
 
-static enum cts_status prepare(struct cts_whatif_plan *plan, struct cts_path_graph *graph,
+static enum cts_status prepare(struct cts_whatif_plan *plan, const struct cts_path_graph *graph,
                                const struct cts_whatif_options *options, struct cts_whatif *result,
                                struct cts_error *error)
 {
@@ -232,7 +237,7 @@ static enum cts_status project_turns(const struct cts_whatif_plan *plan,
                                      struct cts_whatif *result, struct cts_error *error)
 {
     bool undecided = false;
-    for (uint32_t l = 0; l < plan->graph->location_count; l++)
+    for (uint32_t l = 0; l < plan->graph->system->location_count; l++)
         undecided |= cts_whatif_is_undecided(&plan->graph->locations[l]);
     result->turns_after_ns = result->after_ns;
     if (!undecided || plan->options->free_overlap) return CTS_OK;
@@ -248,6 +253,28 @@ static enum cts_status project_turns(const struct cts_whatif_plan *plan,
     return status;
 }
 
+/* All processes hold the whole graph. */
+static enum cts_status open_recording(const struct cts_path_source *source,
+                                      const struct cts_path_options *options,
+                                      struct cts_whatif_recording *recording,
+                                      struct cts_error *error)
+{
+    const struct cts_path_reading reading = {&recording->system, source, &recording->profile};
+    enum cts_status status =
+        cts_path_system_open(source->timeline, options, &recording->system, error);
+    if (!status) status = cts_path_profile_open(&recording->system, &recording->profile, error);
+    if (!status) status = cts_path_graph_build(&reading, NULL, &recording->graph, error);
+    if (!status) cts_whatif_place_edges(&recording->graph);
+    return status;
+}
+
+static void release_recording(struct cts_whatif_recording *recording)
+{
+    cts_path_graph_release(&recording->graph);
+    cts_path_profile_release(&recording->profile);
+    cts_path_system_release(&recording->system);
+}
+
 enum cts_status cts_whatif_analyze(const struct cts_path_source *source,
                                    const struct cts_whatif_options *options,
                                    struct cts_whatif *result, struct cts_error *error)
@@ -257,31 +284,32 @@ enum cts_status cts_whatif_analyze(const struct cts_path_source *source,
         return cts_fail(error, CTS_USAGE, "nothing to change: give an activity and its factor");
     struct cts_path_options path = options->path;
     path.processes = NULL;
-    struct cts_path_graph graph;
+    struct cts_whatif_recording recording = {0};
+    const struct cts_path_graph *const graph = &recording.graph;
     struct cts_whatif_plan plan = {0};
     struct cts_whatif_factors factors = {0};
     uint64_t *path_ns = NULL;
-    enum cts_status status = cts_path_graph_build(source, &path, NULL, &graph, error);
-    if (!status) status = describe(&graph, result, error);
-    if (!status) status = cts_whatif_open_factors(&graph, &factors, error);
+    enum cts_status status = open_recording(source, &path, &recording, error);
+    if (!status) status = describe(&recording, result, error);
+    if (!status) status = cts_whatif_open_factors(&recording.system, &factors, error);
     for (size_t i = 0; i < options->change_count && !status; i++)
-        status = cts_whatif_apply_change(&graph, &options->changes[i], &factors, error);
+        status = cts_whatif_apply_change(&recording, &options->changes[i], &factors, error);
     if (!cts_processes_agree(options->path.processes, &status, error)) goto out;
     const double begun = seconds_now();
-    path_ns = cts_array_zeroed(graph.region_count, sizeof *path_ns, error);
-    status = path_ns ? cts_whatif_walk(&graph, path_ns, error) : CTS_MEMORY;
-    if (!status) status = prepare(&plan, &graph, options, result, error);
+    path_ns = cts_array_zeroed(recording.system.region_count, sizeof *path_ns, error);
+    status = path_ns ? cts_whatif_walk(graph, path_ns, error) : CTS_MEMORY;
+    if (!status) status = prepare(&plan, graph, options, result, error);
     if (!status && options->change_count)
         status = cts_whatif_project(&plan, &factors, path_ns, result, error);
     if (!status) status = project_turns(&plan, &factors, result, error);
     if (cts_processes_agree(options->path.processes, &status, error) && options->targets)
-        status = find_targets(&plan, path_ns, result, error);
+        status = find_targets(&plan, recording.profile.times, path_ns, result, error);
     result->notes.seconds = seconds_now() - begun;
 out:
     if (plan.graph) cts_whatif_plan_release(&plan);
     cts_whatif_close_factors(&factors);
     free(path_ns);
-    cts_path_graph_release(&graph);
+    release_recording(&recording);
     if (status) cts_whatif_release(result);
     return status;
 }
