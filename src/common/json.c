@@ -26,6 +26,14 @@ enum cts_status cts_json_end(struct cts_json *json, struct cts_error *error)
     return CTS_OK;
 }
 
+enum cts_status cts_json_end_after(struct cts_json *json, enum cts_status status,
+                                   struct cts_error *error)
+{
+    if (!status) return cts_json_end(json, error);
+    fputc('\n', json->file);
+    return status;
+}
+
 static bool on_one_line(const struct cts_json *json)
 {
     return json->row_depth && json->depth >= json->row_depth;

@@ -23,6 +23,10 @@ struct cts_json {
 void cts_json_begin(struct cts_json *json, FILE *file);
 /* Writes the last newline and flushes; CTS_IO when anything could not be written. */
 CTS_MUST_CHECK enum cts_status cts_json_end(struct cts_json *json, struct cts_error *error);
+/* The same after writing that returned `status`, which it returns if that is a failure: then
+ * containers may be open, and the error is left as it is. */
+CTS_MUST_CHECK enum cts_status cts_json_end_after(struct cts_json *json, enum cts_status status,
+                                                  struct cts_error *error);
 
 /* Containers, as a value or the next element. What is inside a _row stays on one line. */
 void cts_json_open_object(struct cts_json *json);

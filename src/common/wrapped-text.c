@@ -58,7 +58,13 @@ void cts_print_paragraph(FILE *file, size_t indent, const char *format, ...)
     va_start(args, format);
     const int length = vasprintf(&text, format, args);
     va_end(args);
-    if (length < 0) return;
+    if (length < 0) { /* no memory to wrap it: as one line, rather than not at all */
+        va_start(args, format);
+        vfprintf(file, format, args);
+        va_end(args);
+        fputc('\n', file);
+        return;
+    }
     (void)cts_utf8_make_plain(text);
     size_t start = 0;
     while (text[start] == ' ') start++;

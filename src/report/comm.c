@@ -423,8 +423,6 @@ enum cts_status cts_comm_print_json(const struct cts_comm_report *report,
         cts_json_member_u64(&json, "transfers_left_out", report->comm->transfers_left_out);
         status = write_chosen(&json, report, CTS_COMM_SHEET_TRANSFER, &transfers, error);
     }
-    cts_json_close_object(&json);
-    struct cts_error late;
-    const enum cts_status written = cts_json_end(&json, status ? &late : error);
-    return status ? status : written;
+    if (!status) cts_json_close_object(&json);
+    return cts_json_end_after(&json, status, error);
 }

@@ -197,7 +197,6 @@ enum cts_status cts_page_write_data(const struct cts_page *page, FILE *file,
     if (!status) status = write_run_findings(&json, page, error);
     if (page->comm && !status) status = write_memory(&json, page, error);
     if (page->path && !status) status = write_time(&json, page, error);
-    cts_json_close_object(&json);
-    const enum cts_status written = cts_json_end(&json, status ? NULL : error);
-    return status ? status : written;
+    if (!status) cts_json_close_object(&json);
+    return cts_json_end_after(&json, status, error);
 }

@@ -292,7 +292,6 @@ enum cts_status cts_path_print_json(const struct cts_path_report *report,
     cts_json_begin(&json, file);
     cts_json_open_object(&json);
     status = cts_path_json_members(report, choice, &json, error);
-    cts_json_close_object(&json);
-    const enum cts_status written = cts_json_end(&json, status ? NULL : error);
-    return status ? status : written;
+    if (!status) cts_json_close_object(&json);
+    return cts_json_end_after(&json, status, error);
 }

@@ -62,9 +62,8 @@ static enum cts_status write_json(cts_view_write *write, const struct cts_view_r
     cts_json_begin(&json, memory);
     cts_json_open_object_row(&json);
     enum cts_status status = write(request, &json, error);
-    cts_json_close_object(&json);
-    const enum cts_status written = cts_json_end(&json, status ? NULL : error);
-    if (!status) status = written;
+    if (!status) cts_json_close_object(&json);
+    status = cts_json_end_after(&json, status, error);
     char *const text = cts_text_stream_close(&stream, &text_bytes);
     if (!text && !status) status = cts_fail(error, CTS_MEMORY, "no memory for an answer");
     if (status) {

@@ -91,9 +91,8 @@ static enum cts_status make_findings(const struct cts_view_request *request,
     cts_json_begin(&json, memory);
     cts_json_open_object(&json);
     enum cts_status status = write_findings(request, access, &json, error);
-    cts_json_close_object(&json);
-    const enum cts_status written = cts_json_end(&json, status ? NULL : error);
-    if (!status) status = written;
+    if (!status) cts_json_close_object(&json);
+    status = cts_json_end_after(&json, status, error);
     *text = cts_text_stream_close(&stream, NULL);
     if (!*text && !status) status = cts_fail(error, CTS_MEMORY, "no memory for findings");
     if (!status) return CTS_OK;

@@ -121,6 +121,22 @@ static void a_full_device_is_noticed(void **state)
     fclose(file);
 }
 
+static void what_failed_may_be_open(void **state)
+{
+    (void)state;
+    FILE *const file = fopen("/dev/null", "w");
+    assert_non_null(file);
+    struct cts_json json;
+    struct cts_error error = {0};
+    cts_json_begin(&json, file);
+    cts_json_open_object(&json);
+    cts_json_key(&json, "rows");
+    (void)cts_fail(&error, CTS_MEMORY, "no memory for rows");
+    assert_int_equal(cts_json_end_after(&json, error.status, &error), CTS_MEMORY);
+    assert_string_equal(error.text, "no memory for rows");
+    fclose(file);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -128,6 +144,7 @@ int main(void)
         cmocka_unit_test(texts_are_escaped_and_well_formed),
         cmocka_unit_test(containers_are_laid_out),
         cmocka_unit_test(a_full_device_is_noticed),
+        cmocka_unit_test(what_failed_may_be_open),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
