@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "assemble/assemble.h"
 #include "cli/list-options.h"
 #include "cli/verb.h"
 #include "common/memory-limit.h"
@@ -26,6 +27,41 @@ static char *command_text(const struct cts_arguments *arguments)
     return cts_text_stream_close(&stream, NULL);
 }
 
+static void print_notes(const struct cts_import_result *result)
+{
+    for (size_t i = 0; i < result->note_count; i++) {
+        fputs("ctascope import: ", stderr);
+        cts_print_plain(stderr, result->notes[i]);
+        fputc('\n', stderr);
+    }
+}
+
+/* Logs of an imported timeline become its archive. */
+static enum cts_status make_archive(const char *run_path, unsigned threads,
+                                    const struct cts_import_result *result, struct cts_error *error)
+{
+    struct cts_assembly assembly;
+    const struct cts_assembly_options options = {.threads = threads};
+    const enum cts_status status = cts_timeline_assemble(run_path, &options, &assembly, error);
+    if (status) return status;
+    fprintf(
+        stderr, "ctascope import: '%s': %s of %s, %s", run_path,
+        cts_counted_text(assembly.event_count, "event", "events").text,
+        cts_counted_text(assembly.process_count, "process", "processes").text,
+        cts_counted_text(assembly.location_count, "thread or stream", "threads and streams").text);
+    if (assembly.lost_count)
+        fprintf(stderr, "; LEFT OUT %s",
+                cts_counted_text(assembly.lost_count, "event", "events").text);
+    if (assembly.overlap_count)
+        fprintf(stderr, "; %s shortened, as the one before still ran",
+                cts_counted_text(assembly.overlap_count, "device activity was",
+                                 "device activities were")
+                    .text);
+    fputc('\n', stderr);
+    print_notes(result);
+    return CTS_OK;
+}
+
 static void print_result(const struct cts_import_result *result, const char *run_path)
 {
     fprintf(stderr, "ctascope import: '%s': %s of %s, %s in %s", run_path,
@@ -37,11 +73,7 @@ static void print_result(const struct cts_import_result *result, const char *run
         fprintf(stderr, "; LEFT OUT %s",
                 cts_counted_text(result->dropped_accesses, "access", "accesses").text);
     fputc('\n', stderr);
-    for (size_t i = 0; i < result->note_count; i++) {
-        fputs("ctascope import: ", stderr);
-        cts_print_plain(stderr, result->notes[i]);
-        fputc('\n', stderr);
-    }
+    print_notes(result);
 }
 
 /* Addresses in memory: 512 MiB unless that is much of the limit. */
@@ -73,14 +105,15 @@ static int run_import(const struct cts_arguments *arguments)
     };
     struct cts_import_result result;
     struct cts_error error;
-    const enum cts_status status = cts_import(&options, &result, &error);
+    enum cts_status status = cts_import(&options, &result, &error);
     cts_progress_end(&progress);
     free(command);
     if (status) return cts_report_error(arguments, &error);
-    (void)!cts_seal_write(run_path, NULL); /* without it readers know less */
-    print_result(&result, run_path);
+    if (result.is_timeline) status = make_archive(run_path, threads, &result, &error);
+    if (!status) (void)!cts_seal_write(run_path, NULL); /* without it readers know less */
+    if (!status && !result.is_timeline) print_result(&result, run_path);
     cts_import_result_release(&result);
-    return CTS_EXIT_OK;
+    return status ? cts_report_error(arguments, &error) : CTS_EXIT_OK;
 }
 
 static const struct cts_option import_options[] = {
@@ -106,7 +139,12 @@ const struct cts_verb cts_verb_import = {
         "have no grids, blocks, copies or allocations: grids are inferred from the CTA ids unless\n"
         "--grid is given, and the rest is marked as missing.\n"
         "Also reads trace directories of cuda-profile (run.json, *.metadata.json, *.trace.json or\n"
-        ".protobuf, compressed or not), with allocations, source lines, types and values.",
+        ".protobuf, compressed or not), with allocations, source lines, types and values.\n"
+        "Traces of PyTorch's profiler (Kineto JSON, plain, .gz or .zst; one FILE per rank, or "
+        "DIR)\n"
+        "become a timeline for 'path', 'whatif', 'diff', 'report' and 'view'. The import names "
+        "what\n"
+        "such a trace does not hold, and what follows for the answers.",
     .options = import_options,
     .positional_min = 1,
     .positional_max = -1,

@@ -11,7 +11,7 @@
 
 #include "import/importer.h"
 
-#define CTS_IMPORTERS(X) X(trc) X(folder)
+#define CTS_IMPORTERS(X) X(trc) X(kineto) X(folder)
 
 #define X(name) extern const struct cts_importer cts_importer_##name;
 CTS_IMPORTERS(X)
@@ -47,14 +47,13 @@ static enum cts_status choose(const char *path, const struct cts_importer **impo
     size_t head_bytes;
     struct stat facts;
     const bool is_folder = stat(path, &facts) == 0 && S_ISDIR(facts.st_mode);
-    for (unsigned i = 0; is_folder && i < IMPORTER_COUNT; i++) {
-        *importer = importers[i];
-        if (importers[i]->takes_folders) return CTS_OK;
-    }
-    const enum cts_status status = read_head(path, head, &head_bytes, error);
+    const enum cts_status status = is_folder ? CTS_OK : read_head(path, head, &head_bytes, error);
     for (unsigned i = 0; !status && i < IMPORTER_COUNT; i++) {
         *importer = importers[i];
-        if (importers[i]->recognises(head, head_bytes)) return CTS_OK;
+        if (importers[i]->claims && importers[i]->claims(path)) return CTS_OK;
+        if (is_folder && importers[i]->takes_folders) return CTS_OK;
+        if (!is_folder && importers[i]->recognises && importers[i]->recognises(head, head_bytes))
+            return CTS_OK;
     }
     if (status) return status;
     (void)cts_fail(error, CTS_FORMAT, "'%s' is in none of the supported formats:", path);

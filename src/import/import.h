@@ -26,6 +26,8 @@ struct cts_import_result {
     uint64_t launches, kernels, records, accesses, dropped_accesses;
     char **notes; /* what the files lack and what is wrong with them; also in table `messages` */
     size_t note_count;
+    bool is_timeline; /* the run has logs, of which cts_timeline_assemble() makes the archive; the
+                         counts above are 0 */
 };
 
 /* The first file says which importer takes them all (import/importer.h). Files are checked before
