@@ -7,11 +7,7 @@ import ts from "typescript-eslint";
 const here = dirname(fileURLToPath(import.meta.url));
 
 // Components still longer than that.
-const LONG = [
-    "web/src/{boxes,heatmap,timeline}.tsx",
-    "web/src/view/{app,order,warps}.tsx",
-    "tests/page/view/check-view*.mjs",
-];
+const LONG = ["web/src/{boxes,heatmap,timeline}.tsx", "tests/page/view/check-view*.mjs"];
 
 export default ts.config(
     ts.configs.recommended,

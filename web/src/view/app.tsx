@@ -164,17 +164,23 @@ function titleOf(run: RunInfo, launch: LaunchInfo, view: ViewName): string {
     return `${VIEW_TITLES[view]} · #${launch.launch} ${shortName(launch.name)} · ${programName(run)} – ctascope`;
 }
 
-function RunPage({ source, run }: { source: Source; run: RunInfo }) {
-    const [notices, setNotices] = useState<string[]>([]);
-    const say = (notice: string) => setNotices((old) => (old.includes(notice) ? old : [...old, notice].slice(-4)));
-    const isLink = useMemo(() => location.hash.length > 1, []); // before the page writes its own
-    const [state, set] = useUrlState(say, source.runFindings !== undefined);
-    const [changed, setChanged] = useState(false);
-    useEffect(() => source.onChange?.(() => setChanged(true)), [source]);
-    const [overlay, setOverlay] = useState<"help" | "tour" | null>(() => (seenTour() || isLink ? null : "tour"));
-    const hover = useMemo(() => new Store<Hover | null>(null), []);
-    const sites = useMemo(() => siteIndex(run), [run]);
+// What is open when another launch is: none of these mean anything there.
+const NOTHING_SELECTED: Partial<State> = {
+    record: null,
+    lane: null,
+    pins: [],
+    bytes: null,
+    window: null,
+    order: null,
+    compare: null,
+};
 
+type Say = (notice: string) => void;
+type SetState = (change: Partial<State>) => void;
+
+// The launch of the state, or the first one where that cannot be shown; what a link names of it that this
+// run does not have is taken from the state.
+function useLaunch(source: Source, run: RunInfo, [state, set]: [State, SetState], say: Say) {
     useEffect(() => {
         if (state.launch === null)
             firstLaunch(source, run).then(
@@ -182,49 +188,55 @@ function RunPage({ source, run }: { source: Source; run: RunInfo }) {
                 (error) => say(messageOf(error)),
             );
     }, [state.launch]);
-    const launch = useAsk("launch", state.launch === null ? null : `${state.launch}`, (signal) =>
+    const answer = useAsk("launch", state.launch === null ? null : `${state.launch}`, (signal) =>
         source.launch(state.launch!, signal),
     );
-    const current = launch.data && launch.data.launch === state.launch ? launch.data : null;
-    // The first page of what the filter lets through, which several parts want, is on its way with the launch.
-    const head = useAsk(state.launch, state.launch === null ? null : `head|${JSON.stringify(state.filter)}`, (signal) =>
-        source.records(state.launch!, state.filter, 0, PAGE, signal),
-    );
-    const page = head.waiting ? null : head.data;
     useEffect(() => {
-        if (!launch.error || state.launch === null) return;
-        say(`Launch ${state.launch} cannot be shown: ${launch.error}`);
+        if (!answer.error || state.launch === null) return;
+        say(`Launch ${state.launch} cannot be shown: ${answer.error}`);
         firstLaunch(source, run).then(
-            (first) =>
-                first !== null &&
-                first !== state.launch &&
-                set({
-                    launch: first,
-                    record: null,
-                    lane: null,
-                    pins: [],
-                    bytes: null,
-                    window: null,
-                    order: null,
-                    compare: null,
-                }),
+            (first) => first !== null && first !== state.launch && set({ launch: first, ...NOTHING_SELECTED }),
             () => undefined,
         );
-    }, [launch.error]);
-    // A link may name what this run does not have.
+    }, [answer.error]);
+    const current = answer.data && answer.data.launch === state.launch ? answer.data : null;
     useEffect(() => {
         if (!current) return;
         const { change, problems } = repair(state, run, current);
         problems.forEach(say);
         if (change) set(change);
-        hover.set(null);
     }, [current]);
+    return { answer, current };
+}
 
-    // They are asked for when something shows them: they take a look at every access.
+// The first page of what the filter lets through, which several parts want, is on its way with the launch.
+function useHead(source: Source, { launch, filter }: State): Model["head"] {
+    const head = useAsk(launch, launch === null ? null : `head|${JSON.stringify(filter)}`, (signal) =>
+            source.records(launch!, filter, 0, PAGE, signal),
+        ),
+        page = head.waiting ? null : head.data;
+    return { total: page ? page.total : null, page, error: head.error, retry: head.retry };
+}
+
+// Findings are asked for when something shows them: they take a look at every access.
+function useNotedFindings(source: Source, state: State, current: LaunchInfo | null) {
     const noted = state.record !== null || state.view === "source" || state.second === "source";
-    const findings = useAsk(state.wholeRun ? "run" : state.launch, current && noted ? "findings" : null, (signal) =>
+    return useAsk(state.wholeRun ? "run" : state.launch, current && noted ? "findings" : null, (signal) =>
         source.findings(state.wholeRun ? null : current!.launch, signal),
-    );
+    ).data;
+}
+
+// The model of the launch that is shown; null: it is on its way.
+function useModelOf(source: Source, run: RunInfo, [state, set]: [State, SetState], say: Say) {
+    const hover = useMemo(() => new Store<Hover | null>(null), []),
+        sites = useMemo(() => siteIndex(run), [run]);
+    const launch = useLaunch(source, run, [state, set], say),
+        { current } = launch;
+    useEffect(() => {
+        if (current) hover.set(null);
+    }, [current]);
+    const head = useHead(source, state),
+        findings = useNotedFindings(source, state, current);
     const indices = [...(state.record === null ? [] : [state.record]), ...state.pins.flatMap((pin) => pin.index ?? [])];
     const records = useRecordsOf(source, current ? current.launch : null, indices, (index) => {
         say(`Record ${index} does not exist in launch ${current?.launch}; the selection was cleared.`);
@@ -233,7 +245,6 @@ function RunPage({ source, run }: { source: Source; run: RunInfo }) {
             ...(state.record === index ? { record: null, lane: null } : {}),
         });
     });
-    const last = useRef<Model | null>(null);
     const model = useMemo<Model | null>(() => {
         if (!current) return null;
         return {
@@ -245,27 +256,29 @@ function RunPage({ source, run }: { source: Source; run: RunInfo }) {
             set,
             say,
             hover,
-            openLaunch: (id, change) =>
-                set({
-                    launch: id,
-                    record: null,
-                    lane: null,
-                    pins: [],
-                    bytes: null,
-                    window: null,
-                    order: null,
-                    compare: null,
-                    ...change,
-                }),
+            openLaunch: (id, change) => set({ launch: id, ...NOTHING_SELECTED, ...change }),
             selected: state.record === null ? null : (records.get(state.record) ?? null),
             pinned: state.pins.map((pin) => (pin.index === null ? null : (records.get(pin.index) ?? null))),
-            head: { total: page ? page.total : null, page, error: head.error, retry: head.retry },
-            findings: findings.data,
+            head,
+            findings,
         };
-    }, [current, state, records, findings.data, page, head.error, source, run]);
+    }, [current, state, records, findings, head.page, head.error, source, run]);
+    return { model, launch: launch.answer };
+}
+
+function RunPage({ source, run }: { source: Source; run: RunInfo }) {
+    const [notices, setNotices] = useState<string[]>([]);
+    const say = (notice: string) => setNotices((old) => (old.includes(notice) ? old : [...old, notice].slice(-4)));
+    const isLink = useMemo(() => location.hash.length > 1, []); // before the page writes its own
+    const [state, set] = useUrlState(say, source.runFindings !== undefined);
+    const [overlay, setOverlay] = useState<"help" | "tour" | null>(() => (seenTour() || isLink ? null : "tour"));
+    const [changed, setChanged] = useState(false);
+    useEffect(() => source.onChange?.(() => setChanged(true)), [source]);
+    const { model, launch } = useModelOf(source, run, [state, set], say);
     useEffect(() => {
-        if (current) document.title = titleOf(run, current, state.view);
-    }, [run, current, state.view]);
+        if (model) document.title = titleOf(run, model.launch, state.view);
+    }, [run, model?.launch, state.view]);
+    const last = useRef<Model | null>(null);
     if (model) last.current = model;
     const shown = model ?? last.current; // while another launch is on its way, the last one stays
     useKeys(shown, overlay, setOverlay);
@@ -284,26 +297,8 @@ function RunPage({ source, run }: { source: Source; run: RunInfo }) {
             <div class={`view ${model ? "" : "stale"}`} inert={overlay !== null}>
                 <TopBar onHelp={() => setOverlay("help")} />
                 <TimelineStrip />
-                {changed && (
-                    <div class="notices changed" role="alert">
-                        <span>The run has changed since this page was opened; some of this may be out of date.</span>
-                        <button class="again" onClick={() => location.reload()}>
-                            Reload the run
-                        </button>
-                    </div>
-                )}
-                {notices.length > 0 && (
-                    <div class="notices" role="alert">
-                        <ul>
-                            {notices.map((notice) => (
-                                <li>{notice}</li>
-                            ))}
-                        </ul>
-                        <button onClick={() => setNotices([])} aria-label="Dismiss the notices">
-                            ×
-                        </button>
-                    </div>
-                )}
+                {changed && <ChangedRun />}
+                {notices.length > 0 && <Notices notices={notices} onDismiss={() => setNotices([])} />}
                 <div class="body">
                     <aside class="left" aria-label="Filters and groups">
                         <FilterPanel />
@@ -319,6 +314,33 @@ function RunPage({ source, run }: { source: Source; run: RunInfo }) {
             {overlay === "help" && <Help onClose={() => setOverlay(null)} onTour={() => setOverlay("tour")} />}
             {overlay === "tour" && <Tour onClose={() => (rememberTour(), setOverlay(null))} />}
         </ModelContext.Provider>
+    );
+}
+
+// The run is no longer the one that the page was opened on.
+function ChangedRun() {
+    return (
+        <div class="notices changed" role="alert">
+            <span>The run has changed since this page was opened; some of this may be out of date.</span>
+            <button class="again" onClick={() => location.reload()}>
+                Reload the run
+            </button>
+        </div>
+    );
+}
+
+function Notices({ notices, onDismiss }: { notices: string[]; onDismiss: () => void }) {
+    return (
+        <div class="notices" role="alert">
+            <ul>
+                {notices.map((notice) => (
+                    <li>{notice}</li>
+                ))}
+            </ul>
+            <button onClick={onDismiss} aria-label="Dismiss the notices">
+                ×
+            </button>
+        </div>
     );
 }
 
