@@ -6,9 +6,6 @@ import ts from "typescript-eslint";
 
 const here = dirname(fileURLToPath(import.meta.url));
 
-// Components still longer than that.
-const LONG = ["web/src/{boxes,heatmap,timeline}.tsx", "tests/page/view/check-view*.mjs"];
-
 export default ts.config(
     ts.configs.recommended,
     {
@@ -36,5 +33,4 @@ export default ts.config(
             "@typescript-eslint/switch-exhaustiveness-check": ["error", { considerDefaultExhaustiveForUnions: true }],
         },
     },
-    { files: LONG, rules: { "max-lines-per-function": "off" } },
 );

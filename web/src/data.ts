@@ -3,7 +3,7 @@
 import type { Figure } from "./figure";
 import type { PathData } from "./path";
 import type { RunFindings } from "./run-findings";
-import type { TimelineData } from "./timeline";
+import type { TimelineData } from "./timeline-frame";
 
 export interface Counts {
     [field: string]: number | string | null;

@@ -2,6 +2,7 @@
 // hover tells which ids and how much. Drag a rectangle or turn the wheel to zoom, double click to
 // see everything again.
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { drawAxisNames, placeOf, surfaceOf, useWidth, type Surface } from "./surface";
 import { useTheme } from "./theme";
 
 export interface Cell {
@@ -33,12 +34,117 @@ const LEFT = 92,
     RIGHT = 8,
     SIDE_MAX = 512;
 
+// The part of the matrix that is shown, and the pixels of the plot.
+interface Frame {
+    view: View;
+    cellSize: number; // whole pixels, so that no seams show between cells
+    plotWidth: number;
+    plotHeight: number;
+    height: number;
+}
+
+function frameOf(view: View, width: number): Frame {
+    const cellSize = Math.max(
+        1,
+        Math.floor(Math.min(width - LEFT - RIGHT, SIDE_MAX) / Math.max(view.columns, view.rows)),
+    );
+    const plotHeight = cellSize * view.rows;
+    return { view, cellSize, plotWidth: cellSize * view.columns, plotHeight, height: plotHeight + TOP + BOTTOM };
+}
+const columnAt = ({ view, cellSize }: Frame, x: number) => view.x + Math.floor((x - LEFT) / cellSize);
+const rowAt = ({ view, cellSize }: Frame, y: number) => view.y + Math.floor((y - TOP) / cellSize);
+
+function drawCells({ context, theme }: Surface, { view, cellSize, ...plot }: Frame, cells: Cell[], most: number): void {
+    context.fillStyle = theme.background;
+    context.fillRect(LEFT, TOP, plot.plotWidth, plot.plotHeight);
+    for (const cell of cells) {
+        const x = cell.x - view.x,
+            y = cell.y - view.y;
+        if (x < 0 || y < 0 || x >= view.columns || y >= view.rows) continue;
+        // Logarithmic steps: small values next to large ones stay visible.
+        const share = most <= 1 ? 1 : Math.log(1 + cell.value) / Math.log(1 + most);
+        context.fillStyle = theme.heat[Math.min(theme.heat.length - 1, Math.floor(share * theme.heat.length))]!;
+        context.fillRect(LEFT + x * cellSize, TOP + y * cellSize, cellSize, cellSize);
+    }
+    context.strokeStyle = theme.grid;
+    context.strokeRect(LEFT, TOP, plot.plotWidth, plot.plotHeight);
+}
+
+// The ids of the first, the middle and the last column and row.
+function drawAxes(surface: Surface, { view, plotWidth, plotHeight, height }: Frame, props: HeatmapProps): void {
+    const { context, theme } = surface;
+    context.fillStyle = theme.text;
+    for (const part of [0, 0.5, 1]) {
+        const column = view.x + Math.round(part * (view.columns - 1)),
+            row = view.y + Math.round(part * (view.rows - 1));
+        context.textAlign = part === 0 ? "left" : part === 1 ? "right" : "center";
+        context.fillText(props.binText(column), LEFT + part * plotWidth, height - BOTTOM + 16);
+        context.textAlign = "right";
+        context.fillText(
+            props.binText(row),
+            LEFT - 6,
+            TOP + part * plotHeight + (part === 0 ? 10 : part === 1 ? 0 : 4),
+        );
+    }
+    drawAxisNames(surface, props.xLabel, props.yLabel, LEFT + plotWidth / 2, TOP + plotHeight / 2);
+}
+
+interface Drag {
+    x: number;
+    y: number;
+    toX: number;
+    toY: number;
+}
+function drawDrag({ context, theme }: Surface, { x, y, toX, toY }: Drag): void {
+    context.strokeStyle = theme.text;
+    context.setLineDash([4, 3]);
+    context.strokeRect(Math.min(x, toX), Math.min(y, toY), Math.abs(toX - x), Math.abs(toY - y));
+}
+
+// The view of at least 2 by 2 cells, inside the matrix, that is nearest to one that is asked for.
+function viewOf({ x, y, columns, rows }: View, whole: View): View {
+    const wide = Math.min(whole.columns, Math.max(2, columns)),
+        tall = Math.min(whole.rows, Math.max(2, rows));
+    return {
+        x: Math.max(0, Math.min(x, whole.columns - wide)),
+        y: Math.max(0, Math.min(y, whole.rows - tall)),
+        columns: wide,
+        rows: tall,
+    };
+}
+
+// As many cells more or fewer as the factor says; those at (x, y) stay where they are.
+function zoomed(frame: Frame, x: number, y: number, factor: number): View {
+    const { view } = frame,
+        columns = Math.round(view.columns * factor),
+        rows = Math.round(view.rows * factor),
+        column = columnAt(frame, x),
+        row = rowAt(frame, y);
+    return {
+        x: Math.round(column - ((column - view.x) * columns) / view.columns),
+        y: Math.round(row - ((row - view.y) * rows) / view.rows),
+        columns,
+        rows,
+    };
+}
+
+// The cells under a rectangle; null: it is within one column or row.
+function dragged(frame: Frame, drag: Drag): View | null {
+    const { view } = frame,
+        x = columnAt(frame, Math.min(drag.x, drag.toX)),
+        y = rowAt(frame, Math.min(drag.y, drag.toY));
+    const toX = columnAt(frame, Math.max(drag.x, drag.toX)),
+        toY = rowAt(frame, Math.max(drag.y, drag.toY));
+    if (toX <= x || toY <= y) return null;
+    return { x: Math.max(x, view.x), y: Math.max(y, view.y), columns: toX - x + 1, rows: toY - y + 1 };
+}
+
 export function Heatmap(props: HeatmapProps) {
     const canvas = useRef<HTMLCanvasElement>(null);
     const theme = useTheme();
+    const width = useWidth(canvas, theme, [240, 560, 720]);
     const [hover, setHover] = useState("");
-    const [width, setWidth] = useState(560);
-    const [drag, setDrag] = useState<{ x: number; y: number; toX: number; toY: number } | null>(null);
+    const [drag, setDrag] = useState<Drag | null>(null);
     const whole = useMemo<View>(
         () => ({ x: 0, y: 0, columns: props.columns, rows: props.rows }),
         [props.columns, props.rows],
@@ -49,100 +155,22 @@ export function Heatmap(props: HeatmapProps) {
         [props.cells],
     );
     const most = useMemo(() => props.cells.reduce((highest, cell) => Math.max(highest, cell.value), 0), [props.cells]);
-    // Cells are whole pixels, so that no seams show between them.
-    const cellSize = Math.max(
-        1,
-        Math.floor(Math.min(width - LEFT - RIGHT, SIDE_MAX) / Math.max(view.columns, view.rows)),
-    );
-    const plotWidth = cellSize * view.columns,
-        plotHeight = cellSize * view.rows;
-    const height = plotHeight + TOP + BOTTOM;
+    const frame = frameOf(view, width),
+        { height } = frame;
 
     useEffect(() => {
-        const element = canvas.current!.parentElement!;
-        const observer = new ResizeObserver(() =>
-            setWidth(Math.max(240, Math.min(element.clientWidth / theme.unit, 720))),
-        );
-        observer.observe(element);
-        return () => observer.disconnect();
-    }, [theme.unit]);
-
-    useEffect(() => {
-        const element = canvas.current!;
-        const ratio = (devicePixelRatio || 1) * theme.unit;
-        element.width = width * ratio;
-        element.height = height * ratio;
-        const context = element.getContext("2d")!;
-        context.scale(ratio, ratio);
-        context.clearRect(0, 0, width, height);
-        context.fillStyle = theme.background;
-        context.fillRect(LEFT, TOP, plotWidth, plotHeight);
-        for (const cell of props.cells) {
-            const x = cell.x - view.x,
-                y = cell.y - view.y;
-            if (x < 0 || y < 0 || x >= view.columns || y >= view.rows) continue;
-            // Logarithmic steps: small values beside large ones stay visible.
-            const share = most <= 1 ? 1 : Math.log(1 + cell.value) / Math.log(1 + most);
-            context.fillStyle = theme.heat[Math.min(theme.heat.length - 1, Math.floor(share * theme.heat.length))]!;
-            context.fillRect(LEFT + x * cellSize, TOP + y * cellSize, cellSize, cellSize);
-        }
-        context.strokeStyle = theme.grid;
-        context.strokeRect(LEFT, TOP, plotWidth, plotHeight);
-        context.fillStyle = theme.text;
-        context.font = theme.plainFont;
-        for (const part of [0, 0.5, 1]) {
-            const column = view.x + Math.round(part * (view.columns - 1)),
-                row = view.y + Math.round(part * (view.rows - 1));
-            context.textAlign = part === 0 ? "left" : part === 1 ? "right" : "center";
-            context.fillText(props.binText(column), LEFT + part * plotWidth, height - BOTTOM + 16);
-            context.textAlign = "right";
-            context.fillText(
-                props.binText(row),
-                LEFT - 6,
-                TOP + part * plotHeight + (part === 0 ? 10 : part === 1 ? 0 : 4),
-            );
-        }
-        context.textAlign = "center";
-        context.fillText(props.xLabel, LEFT + plotWidth / 2, height - 6);
-        context.save();
-        context.translate(12, TOP + plotHeight / 2);
-        context.rotate(-Math.PI / 2);
-        context.fillText(props.yLabel, 0, 0);
-        context.restore();
-        if (drag) {
-            context.strokeStyle = theme.text;
-            context.setLineDash([4, 3]);
-            context.strokeRect(
-                Math.min(drag.x, drag.toX),
-                Math.min(drag.y, drag.toY),
-                Math.abs(drag.toX - drag.x),
-                Math.abs(drag.toY - drag.y),
-            );
-        }
+        const surface = surfaceOf(canvas.current!, theme, width, height);
+        drawCells(surface, frame, props.cells, most);
+        drawAxes(surface, frame, props);
+        if (drag) drawDrag(surface, drag);
     }, [props, theme, width, view, drag]);
 
-    const columnAt = (x: number) => view.x + Math.floor((x - LEFT) / cellSize);
-    const rowAt = (y: number) => view.y + Math.floor((y - TOP) / cellSize);
-    const show = (x: number, y: number, columns: number, rows: number) => {
-        const wide = Math.min(props.columns, Math.max(2, columns)),
-            tall = Math.min(props.rows, Math.max(2, rows));
-        setView({
-            x: Math.max(0, Math.min(x, props.columns - wide)),
-            y: Math.max(0, Math.min(y, props.rows - tall)),
-            columns: wide,
-            rows: tall,
-        });
-    };
     const move = (event: MouseEvent) => {
-        if (drag) return setDrag({ ...drag, toX: event.offsetX / theme.unit, toY: event.offsetY / theme.unit });
-        const x = columnAt(event.offsetX / theme.unit),
-            y = rowAt(event.offsetY / theme.unit);
-        if (
-            event.offsetX / theme.unit < LEFT ||
-            event.offsetY / theme.unit < TOP ||
-            x >= view.x + view.columns ||
-            y >= view.y + view.rows
-        )
+        const place = placeOf(event, theme);
+        if (drag) return setDrag({ ...drag, toX: place.x, toY: place.y });
+        const x = columnAt(frame, place.x),
+            y = rowAt(frame, place.y);
+        if (place.x < LEFT || place.y < TOP || x >= view.x + view.columns || y >= view.y + view.rows)
             return setHover("");
         setHover(
             `${props.xLabel} ${props.binText(x)} → ${props.yLabel} ${props.binText(y)}: ` +
@@ -150,27 +178,18 @@ export function Heatmap(props: HeatmapProps) {
         );
     };
     const up = () => {
-        if (!drag) return;
-        const x = columnAt(Math.min(drag.x, drag.toX)),
-            y = rowAt(Math.min(drag.y, drag.toY));
-        const toX = columnAt(Math.max(drag.x, drag.toX)),
-            toY = rowAt(Math.max(drag.y, drag.toY));
+        const asked = drag && dragged(frame, drag);
         setDrag(null);
-        if (toX > x && toY > y) show(Math.max(x, view.x), Math.max(y, view.y), toX - x + 1, toY - y + 1);
+        if (asked) setView(viewOf(asked, whole));
     };
     const wheel = (event: WheelEvent) => {
         event.preventDefault();
-        const factor = event.deltaY > 0 ? 1.5 : 1 / 1.5;
-        const columns = Math.round(view.columns * factor),
-            rows = Math.round(view.rows * factor);
-        const x = columnAt(event.offsetX / theme.unit),
-            y = rowAt(event.offsetY / theme.unit);
-        show(
-            Math.round(x - ((x - view.x) * columns) / view.columns),
-            Math.round(y - ((y - view.y) * rows) / view.rows),
-            columns,
-            rows,
-        );
+        const { x, y } = placeOf(event, theme);
+        setView(viewOf(zoomed(frame, x, y, event.deltaY > 0 ? 1.5 : 1 / 1.5), whole));
+    };
+    const down = (event: MouseEvent) => {
+        const { x, y } = placeOf(event, theme);
+        setDrag({ x, y, toX: x, toY: y });
     };
     return (
         <div class="heatmap">
@@ -179,14 +198,7 @@ export function Heatmap(props: HeatmapProps) {
                 style={{ width: `${width * theme.unit}px`, height: `${height * theme.unit}px` }}
                 onMouseMove={move}
                 onWheel={wheel}
-                onMouseDown={(event) =>
-                    setDrag({
-                        x: event.offsetX / theme.unit,
-                        y: event.offsetY / theme.unit,
-                        toX: event.offsetX / theme.unit,
-                        toY: event.offsetY / theme.unit,
-                    })
-                }
+                onMouseDown={down}
                 onMouseUp={up}
                 onDblClick={() => setView(whole)}
                 onMouseLeave={() => {

@@ -2,7 +2,8 @@
 import { useState } from "preact/hooks";
 import { count, counted, percent, rating, time } from "./format";
 import { Table } from "./table";
-import { Timeline, type TimelineData } from "./timeline";
+import { Timeline } from "./timeline";
+import type { TimelineData } from "./timeline-frame";
 
 export interface Activity {
     activity: string;

@@ -57,220 +57,363 @@ async function lanesOf(page) {
 
 const titlesOf = (page) => page.locator(".finding h3").allInnerTexts();
 
-const parts = {
-    async views() {
-        // Warps: a load and a store of all lanes in turn, 4 and 32 sectors.
-        let { page, close } = await show("launch=0");
-        assert.equal(await text(page.locator(".picker code")), "transpose_naive");
-        assert.match(await text(pane(page, "warps").locator(".head")), /^4,096 requests/);
-        const lanes = await lanesOf(page);
-        assert.equal(lanes.count, 32);
-        for (const lane of [0, 15, 31]) {
-            const x = lanes.left + lane * lanes.cell + lanes.cell / 2 - 1;
-            assert.equal(await colourAt(lanes.canvas, x, lanes.y(0)), LOAD);
-            assert.equal(await colourAt(lanes.canvas, x, lanes.y(1)), STORE);
-        }
-        assert.match(
-            await lanes.canvas.getAttribute("aria-label"),
-            /^4,096 requests, from row 0: record 0: load 4 B, global, CTA 0, warp 0, demo.cu:19/,
-        );
-        // The address map: both matrices, read and written in full.
-        assert.deepEqual(await pane(page, "addresses").locator(".allocations li code").allTextContents(), [
-            "float *d_in",
-            "float *d_out",
-        ]);
-        const map = canvasOf(page, "addresses");
-        assert.match(await map.getAttribute("aria-label"), /^d_out: /); // it wastes most
-        assert.ok((await pixelsOf(map, STORE)) > 20000 && (await pixelsOf(map, LOAD)) === 0);
-        await pane(page, "addresses").locator(".allocations li button").nth(0).click();
-        await settle(page);
-        assert.ok((await pixelsOf(map, LOAD)) > 20000 && (await pixelsOf(map, STORE)) === 0);
-        // Groups: the line, its bytes and efficiency: 8 of 36 sectors would do.
-        assert.match(await text(page.locator(".grouplist li").first()), /^line 19 131k 22% out\[x/);
-        await close();
+// Warps: a load and a store of all lanes in turn, 4 and 32 sectors.
+async function warpsAndMap() {
+    const { page, close } = await show("launch=0");
+    assert.equal(await text(page.locator(".picker code")), "transpose_naive");
+    assert.match(await text(pane(page, "warps").locator(".head")), /^4,096 requests/);
+    const lanes = await lanesOf(page);
+    assert.equal(lanes.count, 32);
+    for (const lane of [0, 15, 31]) {
+        const x = lanes.left + lane * lanes.cell + lanes.cell / 2 - 1;
+        assert.equal(await colourAt(lanes.canvas, x, lanes.y(0)), LOAD);
+        assert.equal(await colourAt(lanes.canvas, x, lanes.y(1)), STORE);
+    }
+    assert.match(
+        await lanes.canvas.getAttribute("aria-label"),
+        /^4,096 requests, from row 0: record 0: load 4 B, global, CTA 0, warp 0, demo.cu:19/,
+    );
+    // The address map: both matrices, read and written in full.
+    assert.deepEqual(await pane(page, "addresses").locator(".allocations li code").allTextContents(), [
+        "float *d_in",
+        "float *d_out",
+    ]);
+    const map = canvasOf(page, "addresses");
+    assert.match(await map.getAttribute("aria-label"), /^d_out: /); // it wastes most
+    assert.ok((await pixelsOf(map, STORE)) > 20000 && (await pixelsOf(map, LOAD)) === 0);
+    await pane(page, "addresses").locator(".allocations li button").nth(0).click();
+    await settle(page);
+    assert.ok((await pixelsOf(map, LOAD)) > 20000 && (await pixelsOf(map, STORE)) === 0);
+    // Groups: the line, its bytes and efficiency: 8 of 36 sectors would do.
+    assert.match(await text(page.locator(".grouplist li").first()), /^line 19 131k 22% out\[x/);
+    await close();
+}
 
-        // A histogram's last warps have half of their lanes; all counters are touched by all warps.
-        ({ page, close } = await show("launch=4&view=conflicts&second=none"));
-        assert.match(await text(pane(page, "conflicts").locator(".head")), /^16 ranges of bytes/);
-        const first = pane(page, "conflicts").locator("tbody tr").first();
-        assert.match(await text(first), /d_counts\[0\] 4 B 256 256 atomics 480/);
-        await first.locator("button").first().click();
-        assert.match(
-            await text(pane(page, "conflicts").locator(".touches li").first()),
-            /atomic add by CTA 0, warp 0, lane 0/,
-        );
-        // What races, the findings say, which know the barriers.
-        assert.equal(await pane(page, "conflicts").getByRole("radio", { name: "possible races" }).count(), 0);
-        await close();
+// A histogram's last warps have half of their lanes; all counters are touched by all warps.
+async function conflictsOfCounters() {
+    const { page, close } = await show("launch=4&view=conflicts&second=none");
+    assert.match(await text(pane(page, "conflicts").locator(".head")), /^16 ranges of bytes/);
+    const first = pane(page, "conflicts").locator("tbody tr").first();
+    assert.match(await text(first), /d_counts\[0\] 4 B 256 256 atomics 480/);
+    await first.locator("button").first().click();
+    assert.match(
+        await text(pane(page, "conflicts").locator(".touches li").first()),
+        /atomic add by CTA 0, warp 0, lane 0/,
+    );
+    // What races, the findings say, which know the barriers.
+    assert.equal(await pane(page, "conflicts").getByRole("radio", { name: "possible races" }).count(), 0);
+    await close();
+}
 
-        // Banks: 32 words of bank 0; padded, a word of each.
-        ({ page, close } = await show("launch=1&view=banks&record=8&compare=this:2:8&second=none"));
-        assert.deepEqual(await pane(page, "banks").locator(".verdict").allTextContents(), [
-            "32-way conflict 32 wavefronts, ideal: 1",
-            "no conflict 1 wavefront, ideal: 1",
-        ]);
-        const [naive, padded] = await pane(page, "banks").locator("canvas").all();
-        const cell = await naive.evaluate((element) =>
-            Math.max(6, Math.min(26, Math.floor((element.clientWidth - 90) / 32))),
-        );
-        const at = (canvas, lane, bank) => colourAt(canvas, 84 + bank * cell, 18 + lane * 13 + 1);
-        for (const lane of [0, 7, 31]) {
-            assert.equal(await at(naive, lane, 0), ALARM);
-            assert.notEqual(await at(naive, lane, 5), ALARM);
-            assert.equal(await at(padded, lane, lane), LOAD);
-            assert.notEqual(await at(padded, lane, (lane + 1) % 32), LOAD);
-        }
-        assert.equal(await pixelsOf(padded, ALARM), 0);
-        await pane(page, "banks").getByRole("radio", { name: "by bank" }).click();
-        await settle(page);
-        assert.equal(await at(naive, 31, 0), ALARM); // 32 words, one on the other
-        assert.equal(await at(padded, 0, 31), LOAD); // side by side
-        assert.equal((await stateOf(page)).banks, "stacks");
-        await close();
+// Banks: 32 words of bank 0; padded, a word of each.
+async function banksSideBySide() {
+    const { page, close } = await show("launch=1&view=banks&record=8&compare=this:2:8&second=none");
+    assert.deepEqual(await pane(page, "banks").locator(".verdict").allTextContents(), [
+        "32-way conflict 32 wavefronts, ideal: 1",
+        "no conflict 1 wavefront, ideal: 1",
+    ]);
+    const [naive, padded] = await pane(page, "banks").locator("canvas").all();
+    const cell = await naive.evaluate((element) =>
+        Math.max(6, Math.min(26, Math.floor((element.clientWidth - 90) / 32))),
+    );
+    const at = (canvas, lane, bank) => colourAt(canvas, 84 + bank * cell, 18 + lane * 13 + 1);
+    for (const lane of [0, 7, 31]) {
+        assert.equal(await at(naive, lane, 0), ALARM);
+        assert.notEqual(await at(naive, lane, 5), ALARM);
+        assert.equal(await at(padded, lane, lane), LOAD);
+        assert.notEqual(await at(padded, lane, (lane + 1) % 32), LOAD);
+    }
+    assert.equal(await pixelsOf(padded, ALARM), 0);
+    await pane(page, "banks").getByRole("radio", { name: "by bank" }).click();
+    await settle(page);
+    assert.equal(await at(naive, 31, 0), ALARM); // 32 words, one on the other
+    assert.equal(await at(padded, 0, 31), LOAD); // side by side
+    assert.equal((await stateOf(page)).banks, "stacks");
+    await close();
+}
 
-        // Sectors: each lane's 4 bytes come with 28 that are not used.
-        ({ page, close } = await show("launch=0&view=sectors&record=1&second=none"));
-        assert.match(
-            await text(pane(page, "sectors").locator(".verdict")),
-            /^32 sectors ideal: 4 · 32 lines of 128 B · 128 of 1,024 B transferred are used \(12.5%\) · strided: 1,024 B/,
+// Sectors: each lane's 4 bytes come with 28 that are not used.
+async function sectorsOfRequests() {
+    let { page, close } = await show("launch=0&view=sectors&record=1&second=none");
+    assert.match(
+        await text(pane(page, "sectors").locator(".verdict")),
+        /^32 sectors ideal: 4 · 32 lines of 128 B · 128 of 1,024 B transferred are used \(12.5%\) · strided: 1,024 B/,
+    );
+    assert.equal(
+        await canvasOf(page, "sectors").getAttribute("aria-label"),
+        "32 sectors in 32 lines transferred for 128 bytes",
+    );
+    assert.ok((await pixelsOf(canvasOf(page, "sectors"), STORE)) > 2000);
+    await close();
+    // A dense request uses all that it moves.
+    ({ page, close } = await show("launch=0&view=sectors&record=0&second=none"));
+    assert.match(
+        await text(pane(page, "sectors").locator(".verdict")),
+        /^4 sectors ideal: 4 · 1 line of 128 B · 128 of 128 B/,
+    );
+    await close();
+}
+
+// Order: loads go through d_in row by row, stores through d_out column by column.
+async function orderOfMatrices() {
+    const { page, close } = await show("launch=0&view=order&second=none");
+    const picture = canvasOf(page, "order"),
+        box = await picture.boundingBox();
+    const top = [132, 6, box.width - 142, (box.height - 34) / 2],
+        bottom = [132, 12 + (box.height - 34) / 2, box.width - 142, (box.height - 34) / 2];
+    const blue = (r, g, b) => b > r,
+        inks = await Promise.all(
+            [top, bottom].map((part) =>
+                picture.evaluate((element, part) => {
+                    const { data } = element.getContext("2d").getImageData(...part.map(Math.round));
+                    let read = 0,
+                        write = 0;
+                    for (let i = 0; i < data.length; i += 4) {
+                        if (data[i + 2] > data[i] + 60) read++;
+                        if (data[i] > data[i + 2] + 60) write++;
+                    }
+                    return [read, write];
+                }, part),
+            ),
         );
+    assert.ok(
+        blue && inks[0][0] > 1000 && inks[0][1] === 0 && inks[1][1] > 1000 && inks[1][0] === 0,
+        JSON.stringify(inks),
+    );
+    await close();
+}
+
+// Source: numbers and the finding stand beside their line.
+async function numbersInSource() {
+    const { page, close } = await show("launch=1&view=source&second=none");
+    const line = page.locator(".codeline[data-line='12']");
+    assert.match(await text(line), /^512 KiB 4.10k 14% bank conflicts 12 out\[/);
+    assert.match(await text(page.locator(".codeline[data-line='9']")), /^512 KiB 4.10k 100% 9 tile\[/);
+    await close();
+}
+
+// Findings and their place in the run; a diff.
+async function findingsOfRun() {
+    const { page, close } = await show("launch=1&view=findings");
+    assert.deepEqual(await page.locator(".finding h3").allTextContents(), ["bank conflicts load of tile"]);
+    await page.getByRole("radio", { name: "whole run" }).click();
+    await settle(page);
+    // Of the run: what is wrong, what can be changed by what it gains, then where the rest of the time goes.
+    assert.deepEqual(await page.locator(".finding .ceiling b").allTextContents(), [
+        "!",
+        "42.0%",
+        "40.0%",
+        "39.0%",
+        "21.5%",
+        "20.0%",
+    ]);
+    await page.getByLabel("Find a finding").fill("struct");
+    assert.equal(await page.locator(".finding").count(), 1);
+    await page.keyboard.press("Escape");
+    await page.getByRole("tab", { name: "Diff" }).click();
+    await settle(page);
+    assert.deepEqual(await pane(page, "diff").locator("tbody tr td:first-child .tone").allTextContents(), [
+        "gone",
+        "changed",
+        "new",
+    ]);
+    const kernels = pane(page, "diff").locator(".kernels tbody tr");
+    assert.deepEqual(
+        [await kernels.count(), await text(kernels.first())],
+        [1, "▸ transpose_tiled<32> 71,680 → 8,192 16,384 = 67,584 → 4,096 1 = −88.6%"],
+    );
+    await kernels.getByRole("button").click();
+    assert.deepEqual(
+        await kernels.allInnerTexts().then((rows) => rows.slice(1).map((row) => row.replace(/\s+/g, " ").trim())),
+        ["cost 71,680 → 8,192 −88.6%", "wavefronts 67,584 → 4,096 −93.9%"],
+    );
+    // How much of it there is, which may be all that has changed; a place of this run leads to its line.
+    assert.match(
+        await text(pane(page, "diff").locator("tbody tr").nth(1)),
+        /32 sectors per request where 4 would do · 14,336 beyond the ideal 8 sectors per request where 4 would do · 2,048 beyond the ideal$/,
+    );
+    // Not what is gone.
+    assert.equal(await pane(page, "diff").locator("tbody button", { hasText: "demo.cu" }).count(), 2);
+    await pane(page, "diff").getByRole("radio", { name: "same 1" }).click();
+    assert.deepEqual(await pane(page, "diff").locator("tbody tr td:first-child .tone").allTextContents(), ["same"]);
+    await pane(page, "diff").getByRole("button", { name: "demo.cu:26" }).click();
+    await settle(page);
+    assert.match(await text(pane(page, "source").locator(".codeline.here").first()), /26/);
+    await close();
+}
+
+// Shared memory: its variables, and the padding that the size of one tells.
+async function sharedVariables() {
+    let { page, close } = await show("launch=2&record=8&view=addresses&second=none");
+    assert.deepEqual(
+        await pane(page, "addresses")
+            .locator(".allocations li")
+            .allInnerTexts()
+            .then((all) => all.map((t) => t.replace(/\s+/g, " "))),
+        ["float tile[1056] 4.12 KiB · 1,056 × float demo.cu:6 · +0"],
+    );
+    assert.match(await text(pane(page, "addresses").locator(".head")), /^tile of each CTA, 4.12 KiB/);
+    await pane(page, "addresses").getByRole("radio", { name: "matrix" }).click();
+    await settle(page);
+    assert.equal(await page.getByLabel("Columns of the matrix").inputValue(), "33");
+    assert.match(
+        await canvasOf(page, "addresses").getAttribute("aria-label"),
+        /^tile: 33 columns by 32 rows of 4 B, 1,024 cells touched$/,
+    );
+    assert.match(await text(page.locator(".lanetable tbody tr").nth(2)), /^2 2, 0 tile\[66\] /);
+    assert.match((await stateOf(page)).shapes, /:matrix:132$/);
+    const shared = page.url();
+    await page.keyboard.press("/");
+    await page.keyboard.type("float tile");
+    await settle(page);
+    assert.match(await text(page.locator(".search [role=option]").first()), /tile 4.12 KiB of each CTA/);
+    await close();
+    ({ page, close } = await open(browser, shared));
+    assert.match(await canvasOf(page, "addresses").getAttribute("aria-label"), /^tile: 33 columns/);
+    await close();
+}
+
+// Structs: 8 of 24 bytes in use, the first two of six cells.
+async function structCells() {
+    const { page, close } = await show(
+        `launch=3&view=addresses&second=none&window=global:${hex(0x7f0000200000)}-` +
+            `${hex(0x7f0000200000 + 24 * 20 - 1)}`,
+    );
+    assert.equal(await page.getByRole("radio", { name: "structs" }).getAttribute("aria-checked"), "true");
+    assert.equal(await page.getByLabel("Bytes of a struct").inputValue(), "24");
+    assert.match(
+        await canvasOf(page, "addresses").getAttribute("aria-label"),
+        /^d_structs: 6 columns by 20 rows of 4 B, 40 cells touched$/,
+    );
+    await close();
+}
+
+// The timeline, the picker, the search and the brackets open launches.
+async function launchesByPointerAndKeys(page) {
+    const strip = page.locator(".strip canvas"),
+        stripBox = await strip.boundingBox(),
+        plot = stripBox.width - 116;
+    assert.match(await strip.getAttribute("aria-label"), /7 launches on 2 streams; launch 0, transpose_naive, is open/);
+    await page.mouse.click(stripBox.x + 108 + (plot * 7500) / 36000, stripBox.y + 17 + 27);
+    await settle(page);
+    assert.equal((await stateOf(page)).launch, "1");
+    await page.mouse.wheel(0, -300);
+    await settle(page);
+    assert.match((await stateOf(page)).t, /^\d+-\d+$/);
+    await page.locator(".picker").click();
+    await page.getByLabel("Search launches").fill("weigh");
+    await settle(page);
+    await page.getByRole("option", { name: /weigh_array_of_structs/ }).click();
+    await settle(page);
+    assert.equal((await stateOf(page)).launch, "3");
+    await page.keyboard.press("[");
+    await settle(page);
+    assert.equal((await stateOf(page)).launch, "2");
+    await page.keyboard.press("/");
+    await page.keyboard.type("tile");
+    await settle(page);
+    await page.keyboard.press("Enter");
+    await settle(page);
+    assert.ok((await stateOf(page)).site);
+}
+
+// Digits choose views; a search begins anew where one was left.
+async function viewsAndSearchByKeys(page) {
+    for (const [key, view] of [
+        ["2", "source"],
+        ["5", "banks"],
+        ["4", "addresses"],
+        ["8", "order"],
+    ]) {
+        await page.keyboard.press(key);
         assert.equal(
-            await canvasOf(page, "sectors").getAttribute("aria-label"),
-            "32 sectors in 32 lines transferred for 128 bytes",
+            await page.locator("[role=tab][aria-selected=true]").innerText(),
+            { source: "Source", banks: "Banks", addresses: "Addresses", order: "Order" }[view],
         );
-        assert.ok((await pixelsOf(canvasOf(page, "sectors"), STORE)) > 2000);
-        await close();
-        // A dense request uses all that it moves.
-        ({ page, close } = await show("launch=0&view=sectors&record=0&second=none"));
-        assert.match(
-            await text(pane(page, "sectors").locator(".verdict")),
-            /^4 sectors ideal: 4 · 1 line of 128 B · 128 of 128 B/,
-        );
-        await close();
+    }
+    await page.keyboard.press("?");
+    assert.equal(await page.getByRole("dialog", { name: "Help" }).count(), 1);
+    await page.keyboard.press("Escape");
+    await page.getByRole("dialog").waitFor({ state: "detached" });
+    // A search begins anew where one was left.
+    await page.keyboard.press("/");
+    await page.keyboard.type("nonsense");
+    await page.keyboard.press("Escape");
+    await page.keyboard.press("/");
+    await page.keyboard.type("d_out");
+    await settle(page);
+    assert.match(await text(page.locator(".search [role=option]").first()), /^allocation d_out/);
+    await page.keyboard.press("Enter");
+    await settle(page);
+    await page.keyboard.press("Escape"); // the filter
+    await settle(page);
+}
 
-        // Order: loads go through d_in row by row, stores through d_out column by column.
-        ({ page, close } = await show("launch=0&view=order&second=none"));
-        const picture = canvasOf(page, "order"),
-            box = await picture.boundingBox();
-        const top = [132, 6, box.width - 142, (box.height - 34) / 2],
-            bottom = [132, 12 + (box.height - 34) / 2, box.width - 142, (box.height - 34) / 2];
-        const blue = (r, g, b) => b > r,
-            inks = await Promise.all(
-                [top, bottom].map((part) =>
-                    picture.evaluate((element, part) => {
-                        const { data } = element.getContext("2d").getImageData(...part.map(Math.round));
-                        let read = 0,
-                            write = 0;
-                        for (let i = 0; i < data.length; i += 4) {
-                            if (data[i + 2] > data[i] + 60) read++;
-                            if (data[i] > data[i + 2] + 60) write++;
-                        }
-                        return [read, write];
-                    }, part),
-                ),
-            );
-        assert.ok(
-            blue && inks[0][0] > 1000 && inks[0][1] === 0 && inks[1][1] > 1000 && inks[1][0] === 0,
-            JSON.stringify(inks),
-        );
-        await close();
+// The pictures that zoom do so by keys, too, when Tab has come to them.
+async function zoomByKeys(page) {
+    const whole = await stateOf(page),
+        map = canvasOf(page, "addresses");
+    await map.focus();
+    assert.equal(await map.evaluate((element) => element.tabIndex), 0);
+    await page.keyboard.press("+");
+    let at = (await stateOf(page)).window;
+    assert.match(at, /^global:/);
+    await page.keyboard.press("ArrowDown");
+    assert.notEqual((await stateOf(page)).window, at);
+    await page.keyboard.press("ArrowUp");
+    assert.equal((await stateOf(page)).window, at);
+    await page.keyboard.press("Home");
+    assert.deepEqual([(await stateOf(page)).window, (await stateOf(page)).view], [whole.window, "addresses"]);
+    await strip.focus();
+    await page.keyboard.press("Home");
+    await page.keyboard.press("+");
+    const [from, to] = (await stateOf(page)).t.split("-").map(Number);
+    await page.keyboard.press("ArrowRight");
+    at = (await stateOf(page)).t.split("-").map(Number);
+    assert.ok(at[0] > from && at[1] - at[0] === to - from, `${at} ${from} ${to}`);
+    await page.keyboard.press("Home");
+    assert.equal((await stateOf(page)).t, undefined);
+    await page.evaluate(() => document.activeElement.blur());
+    await page.keyboard.press("8");
+    await settle(page);
+    await canvasOf(page, "order").focus();
+    await page.keyboard.press("+");
+    const halved = /^(\d+)-(\d+):/.exec((await stateOf(page)).order);
+    await settle(page); // keys count from what is drawn
+    await page.keyboard.press("ArrowLeft");
+    const moved = /^(\d+)-(\d+):/.exec((await stateOf(page)).order);
+    assert.ok(
+        Number(moved[1]) < Number(halved[1]) && moved[2] - moved[1] === halved[2] - halved[1],
+        `${halved} ${moved}`,
+    );
+    await page.keyboard.press("Home");
+    assert.equal((await stateOf(page)).order, undefined);
+}
 
-        // Source: numbers and the finding stand beside their line.
-        ({ page, close } = await show("launch=1&view=source&second=none"));
-        const line = page.locator(".codeline[data-line='12']");
-        assert.match(await text(line), /^512 KiB 4.10k 14% bank conflicts 12 out\[/);
-        assert.match(await text(page.locator(".codeline[data-line='9']")), /^512 KiB 4.10k 100% 9 tile\[/);
-        await close();
+// The order leads to single requests.
+async function orderLeadsToRequest(page) {
+    await page.goto(`${base}#launch=0&view=order&order=0-40:${hex(IN)}-${hex(IN + 262143)}`);
+    await page.reload();
+    await settle(page);
+    const picture = canvasOf(page, "order"),
+        size = await picture.boundingBox();
+    await page.mouse.click(size.x + 132 + ((size.width - 142) / 41) * 10.5, size.y + 40);
+    await settle(page);
+    assert.equal((await stateOf(page)).record, "10");
+}
 
-        // Findings and their place in the run; a diff.
-        ({ page, close } = await show("launch=1&view=findings"));
-        assert.deepEqual(await page.locator(".finding h3").allTextContents(), ["bank conflicts load of tile"]);
-        await page.getByRole("radio", { name: "whole run" }).click();
-        await settle(page);
-        // Of the run: what is wrong, what can be changed by what it gains, then where the rest of the time goes.
-        assert.deepEqual(await page.locator(".finding .ceiling b").allTextContents(), [
-            "!",
-            "42.0%",
-            "40.0%",
-            "39.0%",
-            "21.5%",
-            "20.0%",
-        ]);
-        await page.getByLabel("Find a finding").fill("struct");
-        assert.equal(await page.locator(".finding").count(), 1);
-        await page.keyboard.press("Escape");
-        await page.getByRole("tab", { name: "Diff" }).click();
-        await settle(page);
-        assert.deepEqual(await pane(page, "diff").locator("tbody tr td:first-child .tone").allTextContents(), [
-            "gone",
-            "changed",
-            "new",
-        ]);
-        const kernels = pane(page, "diff").locator(".kernels tbody tr");
-        assert.deepEqual(
-            [await kernels.count(), await text(kernels.first())],
-            [1, "▸ transpose_tiled<32> 71,680 → 8,192 16,384 = 67,584 → 4,096 1 = −88.6%"],
-        );
-        await kernels.getByRole("button").click();
-        assert.deepEqual(
-            await kernels.allInnerTexts().then((rows) => rows.slice(1).map((row) => row.replace(/\s+/g, " ").trim())),
-            ["cost 71,680 → 8,192 −88.6%", "wavefronts 67,584 → 4,096 −93.9%"],
-        );
-        // How much of it there is, which may be all that has changed; a place of this run leads to its line.
-        assert.match(
-            await text(pane(page, "diff").locator("tbody tr").nth(1)),
-            /32 sectors per request where 4 would do · 14,336 beyond the ideal 8 sectors per request where 4 would do · 2,048 beyond the ideal$/,
-        );
-        // Not what is gone.
-        assert.equal(await pane(page, "diff").locator("tbody button", { hasText: "demo.cu" }).count(), 2);
-        await pane(page, "diff").getByRole("radio", { name: "same 1" }).click();
-        assert.deepEqual(await pane(page, "diff").locator("tbody tr td:first-child .tone").allTextContents(), ["same"]);
-        await pane(page, "diff").getByRole("button", { name: "demo.cu:26" }).click();
-        await settle(page);
-        assert.match(await text(pane(page, "source").locator(".codeline.here").first()), /26/);
-        await close();
-
-        // Shared memory: its variables, and the padding that the size of one tells.
-        ({ page, close } = await show("launch=2&record=8&view=addresses&second=none"));
-        assert.deepEqual(
-            await pane(page, "addresses")
-                .locator(".allocations li")
-                .allInnerTexts()
-                .then((all) => all.map((t) => t.replace(/\s+/g, " "))),
-            ["float tile[1056] 4.12 KiB · 1,056 × float demo.cu:6 · +0"],
-        );
-        assert.match(await text(pane(page, "addresses").locator(".head")), /^tile of each CTA, 4.12 KiB/);
-        await pane(page, "addresses").getByRole("radio", { name: "matrix" }).click();
-        await settle(page);
-        assert.equal(await page.getByLabel("Columns of the matrix").inputValue(), "33");
-        assert.match(
-            await canvasOf(page, "addresses").getAttribute("aria-label"),
-            /^tile: 33 columns by 32 rows of 4 B, 1,024 cells touched$/,
-        );
-        assert.match(await text(page.locator(".lanetable tbody tr").nth(2)), /^2 2, 0 tile\[66\] /);
-        assert.match((await stateOf(page)).shapes, /:matrix:132$/);
-        const shared = page.url();
-        await page.keyboard.press("/");
-        await page.keyboard.type("float tile");
-        await settle(page);
-        assert.match(await text(page.locator(".search [role=option]").first()), /tile 4.12 KiB of each CTA/);
-        await close();
-        ({ page, close } = await open(browser, shared));
-        assert.match(await canvasOf(page, "addresses").getAttribute("aria-label"), /^tile: 33 columns/);
-        await close();
-
-        // Structs: 8 of 24 bytes in use, the first two of six cells.
-        ({ page, close } = await show(
-            `launch=3&view=addresses&second=none&window=global:${hex(0x7f0000200000)}-` +
-                `${hex(0x7f0000200000 + 24 * 20 - 1)}`,
-        ));
-        assert.equal(await page.getByRole("radio", { name: "structs" }).getAttribute("aria-checked"), "true");
-        assert.equal(await page.getByLabel("Bytes of a struct").inputValue(), "24");
-        assert.match(
-            await canvasOf(page, "addresses").getAttribute("aria-label"),
-            /^d_structs: 6 columns by 20 rows of 4 B, 40 cells touched$/,
-        );
-        await close();
+const parts = {
+    // Each view over closed forms.
+    async views() {
+        await warpsAndMap();
+        await conflictsOfCounters();
+        await banksSideBySide();
+        await sectorsOfRequests();
+        await orderOfMatrices();
+        await numbersInSource();
+        await findingsOfRun();
+        await sharedVariables();
+        await structCells();
     },
 
     async links() {
@@ -577,112 +720,13 @@ const parts = {
         await close();
     },
 
+    // What leads to launches, views and requests.
     async ways() {
-        // The timeline, the picker, the search and the keys open launches and views.
         const { page, close } = await show("launch=0");
-        const strip = page.locator(".strip canvas"),
-            stripBox = await strip.boundingBox(),
-            plot = stripBox.width - 116;
-        assert.match(
-            await strip.getAttribute("aria-label"),
-            /7 launches on 2 streams; launch 0, transpose_naive, is open/,
-        );
-        await page.mouse.click(stripBox.x + 108 + (plot * 7500) / 36000, stripBox.y + 17 + 27);
-        await settle(page);
-        assert.equal((await stateOf(page)).launch, "1");
-        await page.mouse.wheel(0, -300);
-        await settle(page);
-        assert.match((await stateOf(page)).t, /^\d+-\d+$/);
-        await page.locator(".picker").click();
-        await page.getByLabel("Search launches").fill("weigh");
-        await settle(page);
-        await page.getByRole("option", { name: /weigh_array_of_structs/ }).click();
-        await settle(page);
-        assert.equal((await stateOf(page)).launch, "3");
-        await page.keyboard.press("[");
-        await settle(page);
-        assert.equal((await stateOf(page)).launch, "2");
-        await page.keyboard.press("/");
-        await page.keyboard.type("tile");
-        await settle(page);
-        await page.keyboard.press("Enter");
-        await settle(page);
-        assert.ok((await stateOf(page)).site);
-        for (const [key, view] of [
-            ["2", "source"],
-            ["5", "banks"],
-            ["4", "addresses"],
-            ["8", "order"],
-        ]) {
-            await page.keyboard.press(key);
-            assert.equal(
-                await page.locator("[role=tab][aria-selected=true]").innerText(),
-                { source: "Source", banks: "Banks", addresses: "Addresses", order: "Order" }[view],
-            );
-        }
-        await page.keyboard.press("?");
-        assert.equal(await page.getByRole("dialog", { name: "Help" }).count(), 1);
-        await page.keyboard.press("Escape");
-        await page.getByRole("dialog").waitFor({ state: "detached" });
-        // A search begins anew where one was left.
-        await page.keyboard.press("/");
-        await page.keyboard.type("nonsense");
-        await page.keyboard.press("Escape");
-        await page.keyboard.press("/");
-        await page.keyboard.type("d_out");
-        await settle(page);
-        assert.match(await text(page.locator(".search [role=option]").first()), /^allocation d_out/);
-        await page.keyboard.press("Enter");
-        await settle(page);
-        await page.keyboard.press("Escape"); // the filter
-        await settle(page);
-        // The pictures that zoom do so by keys, too, when Tab has come to them.
-        const whole = await stateOf(page),
-            map = canvasOf(page, "addresses");
-        await map.focus();
-        assert.equal(await map.evaluate((element) => element.tabIndex), 0);
-        await page.keyboard.press("+");
-        let at = (await stateOf(page)).window;
-        assert.match(at, /^global:/);
-        await page.keyboard.press("ArrowDown");
-        assert.notEqual((await stateOf(page)).window, at);
-        await page.keyboard.press("ArrowUp");
-        assert.equal((await stateOf(page)).window, at);
-        await page.keyboard.press("Home");
-        assert.deepEqual([(await stateOf(page)).window, (await stateOf(page)).view], [whole.window, "addresses"]);
-        await strip.focus();
-        await page.keyboard.press("Home");
-        await page.keyboard.press("+");
-        const [from, to] = (await stateOf(page)).t.split("-").map(Number);
-        await page.keyboard.press("ArrowRight");
-        at = (await stateOf(page)).t.split("-").map(Number);
-        assert.ok(at[0] > from && at[1] - at[0] === to - from, `${at} ${from} ${to}`);
-        await page.keyboard.press("Home");
-        assert.equal((await stateOf(page)).t, undefined);
-        await page.evaluate(() => document.activeElement.blur());
-        await page.keyboard.press("8");
-        await settle(page);
-        await canvasOf(page, "order").focus();
-        await page.keyboard.press("+");
-        const halved = /^(\d+)-(\d+):/.exec((await stateOf(page)).order);
-        await settle(page); // keys count from what is drawn
-        await page.keyboard.press("ArrowLeft");
-        const moved = /^(\d+)-(\d+):/.exec((await stateOf(page)).order);
-        assert.ok(
-            Number(moved[1]) < Number(halved[1]) && moved[2] - moved[1] === halved[2] - halved[1],
-            `${halved} ${moved}`,
-        );
-        await page.keyboard.press("Home");
-        assert.equal((await stateOf(page)).order, undefined);
-        // The order leads to single requests.
-        await page.goto(`${base}#launch=0&view=order&order=0-40:${hex(IN)}-${hex(IN + 262143)}`);
-        await page.reload();
-        await settle(page);
-        const picture = canvasOf(page, "order"),
-            size = await picture.boundingBox();
-        await page.mouse.click(size.x + 132 + ((size.width - 142) / 41) * 10.5, size.y + 40);
-        await settle(page);
-        assert.equal((await stateOf(page)).record, "10");
+        await launchesByPointerAndKeys(page);
+        await viewsAndSearchByKeys(page);
+        await zoomByKeys(page);
+        await orderLeadsToRequest(page);
         await close();
     },
 
