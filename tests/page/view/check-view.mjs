@@ -352,7 +352,8 @@ async function viewsAndSearchByKeys(page) {
 // The pictures that zoom do so by keys, too, when Tab has come to them.
 async function zoomByKeys(page) {
     const whole = await stateOf(page),
-        map = canvasOf(page, "addresses");
+        map = canvasOf(page, "addresses"),
+        strip = page.locator(".strip canvas");
     await map.focus();
     assert.equal(await map.evaluate((element) => element.tabIndex), 0);
     await page.keyboard.press("+");
