@@ -63,8 +63,7 @@ def check_archive(ctascope, mode, bare, command, environment, where, inside):
 
 
 def check_archives(ctascope, mpirun, program):
-    environment = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
-                       OMPI_MCA_rmaps_base_oversubscribe="1")
+    environment = dict(os.environ, **check.ANY_MACHINE)
     for mode in SAID:
         with tempfile.TemporaryDirectory() as where:
             expected = dict(environment, EXPECTED=where)

@@ -13,6 +13,8 @@ import subprocess
 import sys
 import tempfile
 
+from check import ANY_MACHINE
+
 LATE_MS = (150, 600, 2400, 9600)
 # kind: pattern, the calls that may wait, who waits (ranks), for whom
 KINDS = {"post": ("late post", {"MPI_Win_start", "MPI_Win_complete"}, "other", 1),
@@ -38,8 +40,7 @@ def path(ctascope, run, *options):
 
 def check(ctascope, mpirun, count, program, kind, late_ms, where):
     run = os.path.join(where, f"{kind}-{late_ms}")
-    environment = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
-                       OMPI_MCA_rmaps_base_oversubscribe="1")
+    environment = dict(os.environ, **ANY_MACHINE)
     done = subprocess.run([ctascope, "record", "--timeline", "-o", run, "--", mpirun, "-n",
                            str(count), program, kind, str(late_ms)], env=environment, timeout=1200,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)

@@ -25,15 +25,18 @@ def fail(text):
     sys.exit(f"check: {text}")
 
 
+# Open MPI runs more ranks than there are cores, and as root. It asks PRRTE since 5.0.
+ANY_MACHINE = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
+               "OMPI_MCA_rmaps_base_oversubscribe": "1", "PRTE_MCA_rmaps_default_mapping_policy": ":oversubscribe"}
+
+
 def run(mpirun, ranks, libraries, recorder, program, where, more=None):
     """Runs the program; its exit status."""
     expected, texts = os.path.join(where, "expected"), os.path.join(where, "texts")
     os.makedirs(expected)
     os.makedirs(texts)
     environment = dict(os.environ, EXPECTED=expected, TEXT_RECORDER=texts,
-                       LD_PRELOAD=" ".join([recorder] + libraries.split(":")),
-                       OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
-                       OMPI_MCA_rmaps_base_oversubscribe="1", **(more or {}))
+                       LD_PRELOAD=" ".join([recorder] + libraries.split(":")), **ANY_MACHINE, **(more or {}))
     done = subprocess.run([mpirun, "-n", str(ranks)] + program, env=environment, timeout=1200)
     return done.returncode
 
@@ -359,8 +362,7 @@ def check_archive(ctascope, mpirun, count, program):
     with tempfile.TemporaryDirectory() as where:
         run_path, expected = os.path.join(where, "run"), os.path.join(where, "expected")
         os.makedirs(expected)
-        environment = dict(os.environ, EXPECTED=expected, OMPI_ALLOW_RUN_AS_ROOT="1",
-                           OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1", OMPI_MCA_rmaps_base_oversubscribe="1")
+        environment = dict(os.environ, EXPECTED=expected, **ANY_MACHINE)
         done = subprocess.run([ctascope, "record", "--timeline", "-o", run_path, "--", mpirun, "-n",
                                str(count)] + program, env=environment, timeout=1200)
         if done.returncode:
