@@ -22,6 +22,13 @@ struct cts_access_source cts_access_source_of(const struct cts_acc_reader *reade
     return source;
 }
 
+enum cts_status cts_access_source_go_on(const struct cts_access_source *source,
+                                        struct cts_error *error)
+{
+    if (!source->is_given_up || !source->is_given_up(source->state)) return CTS_OK;
+    return cts_fail(error, CTS_IO, "the request was cancelled");
+}
+
 uint64_t cts_access_source_total(const struct cts_access_source *source)
 {
     uint64_t access_count = 0;

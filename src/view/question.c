@@ -33,6 +33,11 @@ static bool is_given_up(const struct cts_view_request *request)
     return request->is_given_up && request->is_given_up(request->state);
 }
 
+static bool is_given_up_of(const void *state)
+{
+    return is_given_up(state);
+}
+
 static enum cts_status give_up(struct cts_error *error)
 {
     return cts_fail(error, CTS_IO, "the request was cancelled");
@@ -60,6 +65,7 @@ struct cts_access_source cts_view_source(const struct cts_view_request *request)
     source.state = request;
     source.read = read_chunk;
     source.path = file_path;
+    source.is_given_up = is_given_up_of;
     return source;
 }
 

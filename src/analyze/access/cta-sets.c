@@ -377,9 +377,12 @@ enum cts_status cts_access_paint_scattered(struct cts_access_worker *worker)
     struct cts_sets_place place = {0};
     const struct cts_set_item *items;
     uint32_t owner = 0;
+    size_t done = 0;
     enum cts_status status = CTS_OK;
     set->count = 0;
     for (size_t count; !status && (count = cts_sets_next(&worker->scattered, &place, &items));) {
+        status = cts_access_source_pause(worker->model->source, done++ * (CTS_SET_CHUNK_ITEMS + 1),
+                                         &worker->error);
         for (size_t i = 0; i < count && !status; i++) {
             if (i + AHEAD < count) expect_late(worker, &items[i + AHEAD]);
             const struct cts_interval item = {items[i].start,

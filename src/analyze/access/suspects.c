@@ -319,8 +319,12 @@ enum cts_status cts_access_name_scattered(struct cts_access_worker *worker)
     struct again again = {.worker = worker, .cta = &cta};
     struct cts_sets_place place = {0};
     const struct cts_set_item *items;
+    size_t done = 0;
     enum cts_status status = CTS_OK;
     for (size_t count; !status && (count = cts_sets_next(&worker->scattered, &place, &items));) {
+        status = cts_access_source_pause(worker->model->source, done++ * (CTS_SET_CHUNK_ITEMS + 1),
+                                         &worker->error);
+        if (status) break;
         pthread_mutex_lock(&worker->model->faults_lock);
         status = name_lanes(&again, items, count);
         pthread_mutex_unlock(&worker->model->faults_lock);

@@ -269,8 +269,12 @@ static enum cts_status for_all(struct applying *a, enum cts_comm_set kind, item_
         const struct cts_sets *const sets = &model->workers[i].sets[kind];
         struct cts_sets_place place = {0};
         const struct cts_set_item *items;
-        for (size_t count; !status && (count = cts_sets_next(sets, &place, &items));)
-            status = go(a, items, count, act);
+        size_t done = 0;
+        for (size_t count; !status && (count = cts_sets_next(sets, &place, &items));) {
+            status = cts_access_source_pause(model->source, done++ * (CTS_SET_CHUNK_ITEMS + 1),
+                                             &a->worker->error);
+            if (!status) status = go(a, items, count, act);
+        }
     }
     for (unsigned i = 0; !status && i < process_count; i++)
         status = go(a, model->parcels.remotes[i].items[kind],

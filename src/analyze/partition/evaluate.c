@@ -223,6 +223,8 @@ static enum cts_status run_task(const struct evaluation *e, struct cts_partition
                          model->result->kernel_count + model->result->place_count;
     memset(sum, 0, count * sizeof *sum);
     for (unsigned r = 0; r < model->thread_count; r++) {
+        if (cts_access_source_go_on(model->plan.source, &thread->error))
+            return thread->error.status;
         struct cts_launch_pattern *const pattern = model->regions[r].pattern;
         if (!e->has_results[r]) {
             if (!parts) {

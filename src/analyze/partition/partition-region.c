@@ -128,6 +128,8 @@ static enum cts_status touch_pages(struct cts_partition_region *region,
     const uint64_t stamp = (uint64_t)(model->launch + 1) << 32;
     uint64_t known_page = UINT64_MAX, known_home = 0;
     for (size_t i = 0; i < touches->count; i++) {
+        if (cts_access_source_pause(model->plan.source, i, &region->error))
+            return region->error.status;
         const struct cts_touch touch = touches->items[i];
         const uint64_t last = (touch.start + touch.length_bytes - 1) >> model->page_bits;
         for (uint64_t page = touch.start >> model->page_bits; page <= last; page++) {

@@ -142,7 +142,9 @@ enum cts_status cts_region_sweep(struct cts_partition_region *region, struct cts
     struct cts_set_key run_key = {0};
     uint64_t run_start = 0, run_end = 0, at = 0;
     uint32_t run_set = 0;
-    for (size_t i = 0, k = 0; k < count;) {
+    for (size_t i = 0, k = 0, step = 0; k < count; step++) {
+        if (cts_access_source_pause(region->model->plan.source, step, &region->error))
+            return region->error.status;
         const uint64_t next =
             i < count && starts[i].start < ends[k].start ? starts[i].start : ends[k].start;
         if (at < next && a.key.count) {
