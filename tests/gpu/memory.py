@@ -374,6 +374,31 @@ def hang(options):
     return f"{accesses} accesses are there"
 
 
+def kept(options):
+    """Programs that kill themselves as soon as a synchronisation returns: every launch before it is
+    there with its end, and all of its accesses are in the access files."""
+    seeds = range(int(os.environ.get("CTS_TEST_KEPT", "36")))
+    failures, ways = [], {}
+    for seed in seeds:
+        run = Run(options, "kept", [program(options, "memory_cases"), "kept", str(seed)], status=137)
+        words = run.output.split()
+        launches, accesses, way = int(words[2]), int(words[4]), " ".join(words[6:])
+        ended, of_rows = run.rows("SELECT count(*), sum(accesses) FROM launches l JOIN kernels k USING "
+                                  "(kernel) WHERE k.name LIKE 'copy(%' AND l.end_ns NOT NULL")[0]
+        totals = run.comm()["totals"]
+        in_files = totals["global_load_accesses"] + totals["global_store_accesses"]
+        enough = in_files >= accesses if way == "other stream" else in_files == accesses
+        good = ended == launches and of_rows == accesses and enough
+        seen = (f"seed {seed} ({way}): {ended} of {launches} launches ended, {of_rows} of {accesses} "
+                f"accesses in their rows, {in_files} in the files")
+        print(f"    {seen}: {'ok' if good else 'LOST'}", flush=True)
+        ways[way] = ways.get(way, 0) + good
+        if not good:
+            failures.append(seen)
+    require(not failures, f"{len(failures)} of {len(seeds)} lost something; the first: {failures[:1]}")
+    return f"{len(seeds)} programs killed at once, nothing lost: {ways}"
+
+
 def says(options, name, texts, status=125):
     """The program runs as ever, and one line says why nothing was recorded."""
     run = Run(options, name, [program(options, "memory_more"), name], status=status)
@@ -602,7 +627,7 @@ def library(options, name, command):
 
 
 SPECIAL = {
-    "nodes": nodes, "values": values, "hang": hang, "separate": separate, "ranges": ranges,
+    "nodes": nodes, "values": values, "hang": hang, "kept": kept, "separate": separate, "ranges": ranges,
     "disassembly": disassembly, "python": python_children, "gemm": gemm, "cufft": cufft, "ranks": ranks,
     "late": lambda o: says(o, "late", ["CUDA was initialised before", "refuses"]),
     "subscriber": lambda o: says(o, "subscriber", ["another tool already uses the Sanitizer"]),

@@ -269,6 +269,59 @@ static void killed(void)
     kill(getpid(), SIGKILL);
 }
 
+static bool is_ended(cudaEvent_t event)
+{
+    const cudaError_t status = cudaEventQuery(event);
+    if (status != cudaErrorNotReady) CHECK(status);
+    return status == cudaSuccess;
+}
+
+// Launches of many sizes, a synchronisation now and then, and after the last one SIGKILL at once.
+// How the program learns that its launches have ended depends on `seed`, as all else does.
+static void kept(int seed)
+{
+    static const char *const ways[] = {"device",  "stream", "event",
+                                       "queries", "copy",   "other stream"};
+    enum { WAYS = sizeof ways / sizeof *ways, MOST = 1 << 20 };
+    const char *const way = ways[seed % WAYS];
+    float *const a = make(MOST), *const b = make(MOST), *const c = make(), host[1] = {0};
+    cudaStream_t own, other;
+    cudaEvent_t event;
+    const bool by_copy = !strcmp(way, "copy");
+    CHECK(cudaStreamCreateWithFlags(&own, cudaStreamNonBlocking));
+    CHECK(cudaStreamCreateWithFlags(&other, cudaStreamNonBlocking));
+    CHECK(cudaEventCreateWithFlags(&event, cudaEventDisableTiming));
+    const cudaStream_t stream = by_copy ? nullptr : own;
+    unsigned random = seed * 2654435761u + 1;
+    const int launches = 1 + seed * 7 % 60;
+    long accesses = 0;
+    if (!strcmp(way, "other stream"))
+        spin<<<1, 32, 0, other>>>(c, 1ll << 42); // still runs at the end
+    for (int i = 0; i < launches; i++) {
+        random = random * 1664525u + 1013904223u;
+        const int ctas = 1 << (random >> 8) % (i == launches - 1 ? 13 : 9);
+        copy<<<ctas, THREADS, 0, stream>>>(a, b);
+        accesses += 2l * ctas * THREADS;
+        if (i < launches - 1 && random >> 28 == 0) CHECK(cudaStreamSynchronize(stream));
+    }
+    CHECK(cudaGetLastError());
+    CHECK(cudaEventRecord(event, stream));
+    printf("kept launches %d accesses %ld way %s\n", launches, accesses, way);
+    fflush(stdout);
+    if (!strcmp(way, "device"))
+        CHECK(cudaDeviceSynchronize());
+    else if (!strcmp(way, "event"))
+        CHECK(cudaEventSynchronize(event));
+    else if (!strcmp(way, "queries"))
+        while (!is_ended(event)) {
+        }
+    else if (by_copy)
+        CHECK(cudaMemcpy(host, b, sizeof host, cudaMemcpyDeviceToHost));
+    else
+        CHECK(cudaStreamSynchronize(stream));
+    kill(getpid(), SIGKILL);
+}
+
 static void reset(void)
 {
     for (int i = 0; i < 2; i++) {
@@ -281,8 +334,9 @@ static void reset(void)
     expect("accesses", 2 * 2 * N);
 }
 
-int main(int, char **argv)
+int main(int argc, char **argv)
 {
+    if (argc == 3 && !strcmp(argv[1], "kept")) return kept(atoi(argv[2])), 0;
     static const struct {
         const char *name;
         void (*run)(void);

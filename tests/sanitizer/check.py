@@ -71,6 +71,9 @@ PLAYED = {
               "SELECT sum(accesses) FROM launches", [(224,)]),
     "leave": ("one:7 leave", {}, [], 5, "224 accesses in 7 records, ",
               "SELECT sum(accesses) FROM launches", [(224,)]),
+    # what a synchronisation has returned for survives whatever comes then
+    "kept": ("one:7 two:300:20 sync one:5 sync kill", {}, [], 137, "192,384 accesses in 6,012 records, ",
+             "SELECT count(*), sum(accesses), sum(end_ns NOT NULL) FROM launches", [(22, 192384, 22)]),
     "full-file": ("one:7 one:3", {}, ["--max-size", "1K"], 0, "DROPPED",
                   "SELECT sum(accesses + dropped_accesses) FROM launches", [(320,)]),
 }
@@ -93,7 +96,7 @@ def play(ctascope, program, run, environment, case):
         fail(f"ended with {done.returncode}", done)
     if done.stderr.count("\n") != 1 or text not in done.stderr:
         fail(f"'{text}' is not the one line", done)
-    if case in ("crash", "leave") and "incomplete, the program ended early" not in done.stderr:
+    if case in ("crash", "leave", "kept") and "incomplete, the program ended early" not in done.stderr:
         fail("that it ended early is not told", done)
     if case == "some-room" and "failure: 1 launches left no record" not in done.stderr:
         fail("the launch that ran without patches is not told", done)

@@ -4,9 +4,9 @@
  *
  * A launch is a word, KERNEL[:CTAS[:TIMES]]: of a kernel of that name, 32 threads a CTA, whose CTAs
  * store 4 bytes by each lane; one that begins with "silent" stores nothing, of one that begins with
- * "cluster" CTAs are in clusters of 2. FAKE_FREE_MIB below STACK_MIB: kernels run without patches,
- * but for those that begin with "before": there was room for them. FAKE_LATE: nobody was told of
- * the context. */
+ * "cluster" CTAs are in clusters of 2; "sync" is no launch, but waits for all of them.
+ * FAKE_FREE_MIB below STACK_MIB: kernels run without patches, but for those that begin with
+ * "before": there was room for them. FAKE_LATE: nobody was told of the context. */
 #include <sanitizer.h>
 
 #include <generated_cuda_meta.h>
@@ -212,9 +212,26 @@ static void launch_once(const char *name, uint32_t ctas)
     tell(SANITIZER_CB_DOMAIN_DRIVER_API, id, &call);
 }
 
+static void synchronise(void)
+{
+    const int result = 0;
+    Sanitizer_CallbackData call = {.callbackSite = SANITIZER_API_ENTER,
+                                   .functionName = "cuCtxSynchronize",
+                                   .context = (CUcontext)(void *)&context};
+    const Sanitizer_CallbackId id = SANITIZER_CBID_DRIVER_API_cuCtxSynchronize;
+    tell(SANITIZER_CB_DOMAIN_DRIVER_API, id, &call);
+    call.callbackSite = SANITIZER_API_EXIT;
+    call.functionReturnValue = &result;
+    tell(SANITIZER_CB_DOMAIN_DRIVER_API, id, &call);
+}
+
 __attribute__((visibility("default"))) void fake_launch(const char *word);
 void fake_launch(const char *word)
 {
+    if (strcmp(word, "sync") == 0) {
+        synchronise();
+        return;
+    }
     static bool is_loaded;
     char name[64] = "", *end = NULL;
     const size_t length = strcspn(word, ":");

@@ -3,9 +3,11 @@
  *     program [fails] [launch WORDS...]
  *
  * The launches are the Sanitizer's that is none; each word is one (fake-sanitizer.c), but for
- * "crash" and "leave", which end the program as they say, when the recorder has had time to write.
+ * "crash" and "leave", which end the program as they say, when the recorder has had time to write,
+ * and "kill", which ends it at once.
  */
 #include <dlfcn.h>
+#include <signal.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,6 +31,7 @@ static void launch(int count, char **words)
     void (*function)(const char *) = NULL;
     if (sanitizer) *(void **)&function = dlsym(sanitizer, "fake_launch");
     for (int i = 0; i < count && function; i++) {
+        if (strcmp(words[i], "kill") == 0) kill(getpid(), SIGKILL);
         if (strcmp(words[i], "crash") == 0 || strcmp(words[i], "leave") == 0)
             end_at_once(*words[i] == 'c');
         function(words[i]);
@@ -41,6 +44,7 @@ int main(int argc, char **argv)
     int (*init)(unsigned) = NULL;
     if (driver) *(void **)&init = dlsym(driver, "cuInit");
     printf("%s\n", init ? init(0) ? "CUDA fails" : "CUDA works" : "no CUDA");
+    fflush(stdout);
     if (argc > 2 && strcmp(argv[1], "launch") == 0) {
         launch(argc - 2, argv + 2);
         return 0;

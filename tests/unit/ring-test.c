@@ -488,6 +488,233 @@ static void test_repeated_records_fill_batches(void **state)
     fixture_remove(&fixture);
 }
 
+/* ---- deliveries ---- */
+
+/* A ring with its threads, while a program runs. */
+struct live {
+    struct fixture fixture;
+    struct told told;
+    struct cts_ring_names names;
+    struct cts_collector *collector;
+    struct cts_ring_consumers *consumers;
+    struct ring ring;
+};
+
+static void begin_live(struct live *live, uint32_t bin_count, uint32_t slots_log2,
+                       uint32_t consumer_count)
+{
+    struct cts_error error = {0};
+    *live = (struct live){.told.unknown = UINT32_MAX};
+    live->names = (struct cts_ring_names){&live->told, launch_of, site_of, count};
+    fixture_make(&live->fixture);
+    live->collector =
+        fixture_collector(&live->fixture, (struct cts_collector_options){.values = true});
+    make_ring(&live->ring, bin_count, slots_log2);
+    const struct cts_ring_options options = {
+        .collector = live->collector, .count = consumer_count, .names = &live->names};
+    if (cts_ring_start(&options, &live->consumers, &error) ||
+        cts_ring_add_bins(live->consumers, &live->ring.bins, &error))
+        fail_msg("%s", error.text);
+}
+
+static void end_live(struct live *live)
+{
+    struct cts_error error = {0};
+    uint64_t lost;
+    assert_true(cts_ring_drain(live->consumers, 60000));
+    cts_ring_remove_bins(live->consumers, live->ring.bins.slots);
+    free_ring(&live->ring);
+    cts_ring_stop(live->consumers, &lost);
+    assert_int_equal(lost, 0);
+    if (cts_collector_close(live->collector, &error)) fail_msg("%s", error.text);
+    fixture_remove(&live->fixture);
+}
+
+static void send_plain(const struct live *live, uint32_t bin, uint32_t launch)
+{
+    const struct cts_ring_record record = {.base = 1 << 20,
+                                           .mask = UINT32_MAX,
+                                           .launch = launch,
+                                           .s0 = 4,
+                                           .pattern = CTS_RING_AFFINE,
+                                           .width_log2 = 2};
+    send(&live->ring, bin, &record, NULL);
+}
+
+static uint64_t told_of(const struct live *live)
+{
+    uint64_t records = 0;
+    for (uint32_t l = 0; l < LAUNCHES; l++) records += live->told.records[l];
+    return records;
+}
+
+/* The records of whole chunks, as another process sees them if this one is killed now. */
+static uint64_t records_in_files(const struct live *live)
+{
+    struct cts_acc_reader *reader = NULL;
+    struct cts_error error = {0};
+    size_t chunk_count;
+    uint64_t records = 0;
+    if (cts_acc_open(live->fixture.run_path, &reader, &error)) fail_msg("%s", error.text);
+    const struct cts_acc_chunk *const chunks = cts_acc_chunks(reader, &chunk_count);
+    for (size_t c = 0; c < chunk_count; c++) records += chunks[c].record_count;
+    cts_acc_close(reader);
+    return records;
+}
+
+/* Launches of different sizes, each followed by a synchronisation: nothing waits for more. */
+static void test_what_is_delivered_is_in_the_files(void **state)
+{
+    enum { ROUNDS = 60, BINS = 5 };
+    struct live live;
+    uint64_t sent = 0;
+    (void)state;
+    begin_live(&live, BINS, 8, 3);
+    for (uint32_t round = 0; round < ROUNDS; round++) {
+        const uint32_t records = round % 7 == 6 ? 3000 : 1 + hash(round) % 40;
+        for (uint32_t i = 0; i < records; i++) send_plain(&live, i % BINS, round % LAUNCHES);
+        sent += records;
+        assert_true(cts_ring_deliver(live.consumers, false, 60000));
+        assert_int_equal(told_of(&live), sent);
+        assert_int_equal(records_in_files(&live), sent);
+    }
+    assert_true(cts_ring_deliver(live.consumers, false, 60000)); /* of nothing */
+    assert_int_equal(told_of(&live), sent);
+    end_live(&live);
+}
+
+/* A kernel of another stream has reserved a slot and not written it: the call gives up soon and
+ * says so. What is before the slot and in other bins is delivered; the rest follows when it is
+ * written. */
+static void test_a_delivery_waits_for_no_producer(void **state)
+{
+    struct live live;
+    (void)state;
+    begin_live(&live, 2, 6, 1);
+    const uint32_t log2 = live.ring.bins.slots_log2;
+    send_plain(&live, 0, 0);
+    const uint64_t reserved = cts_ring_reserve(live.ring.heads, 1, log2);
+    send_plain(&live, 0, 0);
+    send_plain(&live, 1, 1);
+    assert_false(cts_ring_deliver(live.consumers, true, 60000)); /* within a few ms */
+    assert_int_equal(live.told.records[0], 1);
+    assert_int_equal(live.told.records[1], 1);
+    const struct cts_ring_record record = {.mask = 1, .pattern = CTS_RING_UNIFORM};
+    cts_ring_store(live.ring.heads, reserved, log2, &record);
+    assert_true(cts_ring_deliver(live.consumers, true, 60000));
+    assert_int_equal(live.told.records[0], 3);
+    assert_int_equal(records_in_files(&live), 4);
+    end_live(&live);
+}
+
+struct other_stream {
+    const struct live *live;
+    atomic_bool ends;
+    uint64_t sent;
+    pthread_t thread;
+};
+
+static void *produce_on_and_on(void *state)
+{
+    struct other_stream *const stream = state;
+    while (!atomic_load(&stream->ends)) send_plain(stream->live, stream->sent++ % 2, 1);
+    return NULL;
+}
+
+struct host_thread {
+    struct live *live;
+    uint32_t launch;
+    uint64_t sent;
+    pthread_t thread;
+};
+
+/* Its own records have arrived whenever its call returns, whatever others do. */
+static void *synchronise_often(void *state)
+{
+    struct host_thread *const host = state;
+    for (uint32_t round = 0; round < 40; round++) {
+        for (uint32_t i = 0; i <= round % 5; i++, host->sent++)
+            send_plain(host->live, (host->launch + i) % 2, host->launch);
+        while (!cts_ring_deliver(host->live->consumers, true, 60000)) sched_yield();
+        assert_true(host->live->told.records[host->launch] >= host->sent);
+    }
+    return NULL;
+}
+
+/* Bins that are always full, and two threads that synchronise. */
+static void test_deliveries_under_load(void **state)
+{
+    struct live live;
+    (void)state;
+    begin_live(&live, 2, 6, 2);
+    struct other_stream other = {.live = &live};
+    struct host_thread hosts[] = {{.live = &live, .launch = 0}, {.live = &live, .launch = 2}};
+    assert_int_equal(pthread_create(&other.thread, NULL, produce_on_and_on, &other), 0);
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(pthread_create(&hosts[i].thread, NULL, synchronise_often, hosts + i), 0);
+    for (int i = 0; i < 2; i++) pthread_join(hosts[i].thread, NULL);
+    atomic_store(&other.ends, true);
+    pthread_join(other.thread, NULL);
+    assert_true(cts_ring_deliver(live.consumers, false, 60000));
+    assert_int_equal(live.told.records[1], other.sent);
+    for (int i = 0; i < 2; i++) {
+        assert_true(hosts[i].sent > 0);
+        assert_int_equal(live.told.records[hosts[i].launch], hosts[i].sent);
+    }
+    end_live(&live);
+}
+
+/* A thread is at work for long: the call gives up in time and says so. */
+static pthread_mutex_t names_are_held = PTHREAD_MUTEX_INITIALIZER;
+
+static uint32_t site_that_waits(void *state, const struct cts_ring_record *record)
+{
+    atomic_store((atomic_bool *)state, true);
+    pthread_mutex_lock(&names_are_held);
+    pthread_mutex_unlock(&names_are_held);
+    return record->pc;
+}
+
+static bool launch_known(void *state, uint32_t number, uint32_t *launch, bool *by_warp)
+{
+    (void)state;
+    *launch = number;
+    *by_warp = false;
+    return true;
+}
+
+static void count_nothing(void *state, uint32_t number, const struct cts_stream_counts *counts)
+{
+    (void)state, (void)number, (void)counts;
+}
+
+static void test_a_delivery_gives_up_in_time(void **state)
+{
+    atomic_bool is_waiting = false;
+    struct live live;
+    struct cts_ring_consumers *consumers = NULL;
+    struct cts_error error = {0};
+    (void)state;
+    begin_live(&live, 1, 6, 1); /* its collector and its bins serve other threads here */
+    cts_ring_remove_bins(live.consumers, live.ring.bins.slots);
+    const struct cts_ring_names names = {&is_waiting, launch_known, site_that_waits, count_nothing};
+    const struct cts_ring_options options = {
+        .collector = live.collector, .count = 1, .names = &names};
+    if (cts_ring_start(&options, &consumers, &error) ||
+        cts_ring_add_bins(consumers, &live.ring.bins, &error))
+        fail_msg("%s", error.text);
+    pthread_mutex_lock(&names_are_held);
+    send_plain(&live, 0, 0);
+    while (!atomic_load(&is_waiting)) sched_yield();
+    assert_false(cts_ring_deliver(consumers, false, 20));
+    pthread_mutex_unlock(&names_are_held);
+    assert_true(cts_ring_deliver(consumers, false, 60000));
+    assert_int_equal(records_in_files(&live), 1);
+    cts_ring_remove_bins(consumers, live.ring.bins.slots);
+    cts_ring_stop(consumers, NULL);
+    end_live(&live);
+}
+
 /* What no producer stores: a count that is too large is the largest, and none is one. */
 static void test_counts_of_slots(void **state)
 {
@@ -564,6 +791,10 @@ int main(void)
         cmocka_unit_test(test_order_of_each_warp_when_sorted_by_warp),
         cmocka_unit_test(test_large_bins),
         cmocka_unit_test(test_records_of_unknown_launches_are_counted),
+        cmocka_unit_test(test_what_is_delivered_is_in_the_files),
+        cmocka_unit_test(test_a_delivery_waits_for_no_producer),
+        cmocka_unit_test(test_deliveries_under_load),
+        cmocka_unit_test(test_a_delivery_gives_up_in_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -22,6 +22,7 @@ struct cts_ring_source {
     uint64_t tail;
     uint32_t slots_log2;
     uint64_t ready_since_ns; /* when its first record was seen to wait; 0: none waits */
+    uint64_t awaited;        /* a delivery takes all before this position */
 };
 
 struct cts_batch_site {

@@ -3,10 +3,15 @@
  * A bin is emptied when a quarter of it is waiting (seen by a look at the slot there), or when
  * something has been waiting for a while: large batches make large pieces of CTAs, and those are
  * stored best. Orders to all threads (drain, a changed list of bins, the end) are one number, which
- * each thread answers when it has done what was asked. */
+ * each thread answers when it has done what was asked.
+ *
+ * Deliveries are another number. Whoever asks for one cannot wait until a thread has slept enough,
+ * so it does the work of those that sleep: what a thread has is under its lock, which it holds
+ * while it works. Those that are at work see the number when they look at their bins again. */
 #include "consumer.h"
 
 #include <pthread.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -26,17 +31,22 @@ enum {
     WAIT_MAX_NS = 2 * NS_PER_MS, /* a record waits no longer for others */
     PAUSE_NS = 50000,            /* when there is nothing to do */
     QUIET_NS = 100 * NS_PER_MS,  /* then what the stream holds is written */
+    GAP_MAX_NS = 5 * NS_PER_MS,  /* a delivery waits so long for slots that are reserved */
+    UNWRITTEN_SLOTS_MAX = 64 * CTS_RING_VALUED_SLOTS_MAX, /* of the warps of a multiprocessor */
 };
 
 struct consumer {
     struct cts_ring_consumers *all;
     uint32_t index;
     pthread_t thread;
+    pthread_mutex_t working; /* the next four */
     struct cts_batch batch;
     struct cts_ring_source *sources; /* own bins; changed by the thread itself */
     size_t source_count, source_capacity;
-    uint64_t order_seen, busy_ns;
-    atomic_uint_fast64_t order_done;
+    uint64_t busy_ns;
+    uint64_t order_seen;
+    atomic_uint_fast64_t order_done, delivery_done;
+    atomic_uint_fast64_t delivery_failed; /* the last one that did not get everything */
 };
 
 struct ring_entry {
@@ -50,6 +60,7 @@ struct cts_ring_consumers {
     struct ring_entry *rings; /* under the lock */
     size_t ring_count, ring_capacity;
     atomic_uint_fast64_t order;
+    atomic_uint_fast64_t delivery, busy_delivery; /* the last one, and while others write */
     atomic_bool ending;
     uint32_t count;
     struct consumer *consumers;
@@ -140,6 +151,7 @@ static bool is_due(struct cts_ring_source *source, uint64_t time_ns)
 /* One look at all bins; false: there was nothing to do. */
 static bool serve(struct consumer *consumer, bool everything)
 {
+    CTS_ASSERT_HELD(&consumer->working);
     const uint64_t time_ns = cts_clock_ns();
     bool any = false;
     for (size_t i = 0; i < consumer->source_count; i++) {
@@ -165,34 +177,103 @@ static void follow_order(struct consumer *consumer, uint64_t order)
     pthread_mutex_unlock(&all->lock);
 }
 
+/* The position behind the last slot that is written. Unwritten ones before it are reserved: at most
+ * by as many warps as a multiprocessor runs, whose bin it is. */
+static uint64_t written_end(const struct cts_ring_source *source)
+{
+    const uint64_t lap_end = source->tail + ((uint64_t)1 << source->slots_log2);
+    uint64_t end = source->tail;
+    for (uint64_t at = source->tail; at < lap_end && at - end < UNWRITTEN_SLOTS_MAX; at++)
+        if (cts_ring_source_is_ready(source, at)) end = at + 1;
+    return end;
+}
+
+static bool is_behind(const struct consumer *consumer)
+{
+    for (size_t i = 0; i < consumer->source_count; i++)
+        if (consumer->sources[i].tail < consumer->sources[i].awaited) return true;
+    return false;
+}
+
+/* Takes what is written behind slots that are not: soon they are, too. */
+static bool fill_gaps(struct consumer *consumer)
+{
+    const uint64_t start_ns = cts_clock_ns();
+    for (size_t i = 0; i < consumer->source_count; i++)
+        consumer->sources[i].awaited = written_end(consumer->sources + i);
+    while (is_behind(consumer)) {
+        if (cts_clock_ns() - start_ns > GAP_MAX_NS) return false;
+        sched_yield();
+        (void)serve(consumer, true);
+    }
+    return true;
+}
+
+static void deliver(struct consumer *consumer, uint64_t delivery)
+{
+    const bool others_write =
+        atomic_load(&consumer->all->busy_delivery) > atomic_load(&consumer->delivery_done);
+    (void)serve(consumer, true);
+    if (others_write && !fill_gaps(consumer)) atomic_store(&consumer->delivery_failed, delivery);
+    cts_batch_settle(&consumer->batch);
+    atomic_store(&consumer->delivery_done, delivery);
+}
+
+static void follow_delivery(struct consumer *consumer, uint64_t delivery)
+{
+    struct cts_ring_consumers *const all = consumer->all;
+    deliver(consumer, delivery);
+    pthread_mutex_lock(&all->lock);
+    pthread_cond_broadcast(&all->answered);
+    pthread_mutex_unlock(&all->lock);
+}
+
+/* What there is to do now; false: nothing. */
+static bool work(struct consumer *consumer)
+{
+    struct cts_ring_consumers *const all = consumer->all;
+    const uint64_t order = atomic_load(&all->order), delivery = atomic_load(&all->delivery);
+    if (order != consumer->order_seen) follow_order(consumer, order);
+    if (delivery > atomic_load(&consumer->delivery_done)) follow_delivery(consumer, delivery);
+    if (serve(consumer, false)) return true;
+    if (consumer->batch.launch_number != CTS_NONE && cts_clock_ns() - consumer->busy_ns > QUIET_NS)
+        cts_batch_settle(&consumer->batch);
+    return false;
+}
+
 static void *consume(void *state)
 {
     struct consumer *const consumer = state;
-    struct cts_ring_consumers *const all = consumer->all;
     const struct timespec pause = {.tv_nsec = PAUSE_NS};
     for (;;) {
-        const bool ending = atomic_load(&all->ending);
-        const uint64_t order = atomic_load(&all->order);
-        if (order != consumer->order_seen) follow_order(consumer, order);
+        const bool ending = atomic_load(&consumer->all->ending);
+        pthread_mutex_lock(&consumer->working);
+        const bool any = work(consumer);
+        pthread_mutex_unlock(&consumer->working);
         if (ending) return NULL;
-        if (serve(consumer, false)) continue;
-        if (consumer->batch.launch_number != CTS_NONE &&
-            cts_clock_ns() - consumer->busy_ns > QUIET_NS)
-            cts_batch_settle(&consumer->batch);
-        nanosleep(&pause, NULL);
+        if (!any) nanosleep(&pause, NULL);
     }
 }
 
 /* ---- orders ---- */
 
-static bool have_all_done(struct cts_ring_consumers *all, uint64_t order)
+static bool have_all_done(const struct cts_ring_consumers *all, uint64_t order)
 {
     for (uint32_t i = 0; i < all->count; i++)
         if (atomic_load(&all->consumers[i].order_done) < order) return false;
     return true;
 }
 
-bool cts_ring_drain(struct cts_ring_consumers *all, uint32_t timeout_ms)
+static bool have_all_delivered(const struct cts_ring_consumers *all, uint64_t delivery)
+{
+    for (uint32_t i = 0; i < all->count; i++)
+        if (atomic_load(&all->consumers[i].delivery_done) < delivery) return false;
+    return true;
+}
+
+/* Waits under the lock until all threads have answered; false: not in time. */
+static bool wait_for_all(struct cts_ring_consumers *all, uint32_t timeout_ms, uint64_t number,
+                         bool (*have_answered)(const struct cts_ring_consumers *, uint64_t))
 {
     struct timespec until;
     clock_gettime(CLOCK_MONOTONIC, &until);
@@ -202,13 +283,46 @@ bool cts_ring_drain(struct cts_ring_consumers *all, uint32_t timeout_ms)
         until.tv_sec++;
         until.tv_nsec -= NS_PER_S;
     }
+    bool in_time = true;
+    while (in_time && !have_answered(all, number))
+        in_time = pthread_cond_timedwait(&all->answered, &all->lock, &until) == 0;
+    return have_answered(all, number);
+}
+
+bool cts_ring_drain(struct cts_ring_consumers *all, uint32_t timeout_ms)
+{
     pthread_mutex_lock(&all->lock);
     const uint64_t order = atomic_fetch_add(&all->order, 1) + 1;
-    bool in_time = true;
-    while (in_time && !have_all_done(all, order))
-        in_time = pthread_cond_timedwait(&all->answered, &all->lock, &until) == 0;
-    const bool done = have_all_done(all, order);
+    const bool done = wait_for_all(all, timeout_ms, order, have_all_done);
     pthread_mutex_unlock(&all->lock);
+    return done;
+}
+
+/* The part of threads that sleep. */
+static void deliver_for_sleepers(struct cts_ring_consumers *all, uint64_t delivery)
+{
+    for (uint32_t i = 0; i < all->count; i++) {
+        struct consumer *const consumer = all->consumers + i;
+        if (pthread_mutex_trylock(&consumer->working)) continue;
+        if (atomic_load(&consumer->delivery_done) < delivery) deliver(consumer, delivery);
+        pthread_mutex_unlock(&consumer->working);
+    }
+}
+
+bool cts_ring_deliver(struct cts_ring_consumers *all, bool others_write, uint32_t timeout_ms)
+{
+    pthread_mutex_lock(&all->lock);
+    const uint64_t delivery = atomic_load(&all->delivery) + 1;
+    if (others_write) atomic_store(&all->busy_delivery, delivery); /* before it is seen */
+    atomic_store(&all->delivery, delivery);
+    pthread_mutex_unlock(&all->lock);
+    deliver_for_sleepers(all, delivery);
+    pthread_mutex_lock(&all->lock);
+    pthread_cond_broadcast(&all->answered); /* others may wait for what was done here */
+    bool done = wait_for_all(all, timeout_ms, delivery, have_all_delivered);
+    pthread_mutex_unlock(&all->lock);
+    for (uint32_t i = 0; i < all->count; i++)
+        if (atomic_load(&all->consumers[i].delivery_failed) >= delivery) done = false;
     return done;
 }
 
@@ -247,6 +361,7 @@ void cts_ring_remove_bins(struct cts_ring_consumers *all, const uint32_t *slots)
 static void release(struct cts_ring_consumers *all)
 {
     for (uint32_t i = 0; i < all->count; i++) {
+        pthread_mutex_destroy(&all->consumers[i].working);
         cts_batch_release(&all->consumers[i].batch);
         free(all->consumers[i].sources);
     }
@@ -269,7 +384,6 @@ static enum cts_status start_thread(struct cts_ring_consumers *all, uint32_t ind
     struct consumer *const consumer = all->consumers + index;
     consumer->all = all;
     consumer->index = index;
-    consumer->batch.names = &all->names;
     enum cts_status status = cts_batch_init(&consumer->batch, error);
     consumer->batch.names = &all->names;
     if (!status && collector)
@@ -295,6 +409,8 @@ enum cts_status cts_ring_start(const struct cts_ring_options *options,
     all->count = cts_thread_count(options->count);
     if (all->count > THREADS_MAX) all->count = THREADS_MAX;
     all->consumers = calloc(all->count, sizeof *all->consumers);
+    for (uint32_t i = 0; all->consumers && i < all->count; i++)
+        pthread_mutex_init(&all->consumers[i].working, NULL);
     pthread_mutex_init(&all->lock, NULL);
     pthread_condattr_t attributes;
     pthread_condattr_init(&attributes);

@@ -62,6 +62,13 @@ CTS_MUST_CHECK enum cts_status cts_ring_add_bins(struct cts_ring_consumers *cons
  * what names->site said is empty. False: not within `timeout_ms`. */
 bool cts_ring_drain(struct cts_ring_consumers *consumers, uint32_t timeout_ms);
 
+/* Returns when every record that was complete at the call is in the access files, with its launch's
+ * counts told. `others_write`: producers may be at work, and a record of theirs that is reserved
+ * but not written, with complete ones behind it, is waited for a few ms. Threads that sleep are not
+ * waited for: the caller does their part, holding locks, so that no signal may end the program from
+ * here. False: something was not handed on, or not within `timeout_ms`; it comes later. */
+bool cts_ring_deliver(struct cts_ring_consumers *consumers, bool others_write, uint32_t timeout_ms);
+
 /* Drained bins that no producer writes to any more. */
 void cts_ring_remove_bins(struct cts_ring_consumers *consumers, const uint32_t *slots);
 

@@ -25,6 +25,7 @@ static __thread struct {
     struct cts_stream_creation creation;
     bool creates_stream;
     struct cts_sync_call sync;
+    struct cts_copying_call copying;
     struct cts_launch_call launch;
 } current;
 static __thread bool inside;
@@ -43,6 +44,7 @@ enum call_kind {
     CALL_STREAM_QUERY,
     CALL_EVENT_SYNC,
     CALL_EVENT_QUERY,
+    CALL_COPIES, /* perhaps to the host, which it waits for */
     CALL_PROFILER_START,
     CALL_PROFILER_STOP,
     CALL_LAUNCH,
@@ -77,6 +79,18 @@ static const struct call driver_calls[] = {
     {DRIVER(cuStreamQuery_ptsz), CALL_STREAM_QUERY},
     {DRIVER(cuEventSynchronize), CALL_EVENT_SYNC},
     {DRIVER(cuEventQuery), CALL_EVENT_QUERY},
+    {DRIVER(cuMemcpy), CALL_COPIES},
+    {DRIVER(cuMemcpy_ptds), CALL_COPIES},
+    {DRIVER(cuMemcpyDtoH_v2), CALL_COPIES},
+    {DRIVER(cuMemcpyDtoH_v2_ptds), CALL_COPIES},
+    {DRIVER(cuMemcpyAtoH_v2), CALL_COPIES},
+    {DRIVER(cuMemcpyAtoH_v2_ptds), CALL_COPIES},
+    {DRIVER(cuMemcpy2D_v2), CALL_COPIES},
+    {DRIVER(cuMemcpy2D_v2_ptds), CALL_COPIES},
+    {DRIVER(cuMemcpy2DUnaligned_v2), CALL_COPIES},
+    {DRIVER(cuMemcpy2DUnaligned_v2_ptds), CALL_COPIES},
+    {DRIVER(cuMemcpy3D_v2), CALL_COPIES},
+    {DRIVER(cuMemcpy3D_v2_ptds), CALL_COPIES},
     {DRIVER(cuProfilerStart), CALL_PROFILER_START},
     {DRIVER(cuProfilerStop), CALL_PROFILER_STOP},
     {DRIVER(cuLaunchKernel), CALL_LAUNCH},
@@ -99,6 +113,18 @@ static const struct call runtime_calls[] = {
     {RUNTIME(cudaMallocFromPoolAsync), CALL_ALLOCATES},
     {RUNTIME(cudaMallocFromPoolAsync_ptsz), CALL_ALLOCATES},
     {RUNTIME(cudaHostAlloc), CALL_ALLOCATES_PINNED},
+    {RUNTIME(cudaMemcpy), CALL_COPIES},
+    {RUNTIME(cudaMemcpy_ptds), CALL_COPIES},
+    {RUNTIME(cudaMemcpy2D), CALL_COPIES},
+    {RUNTIME(cudaMemcpy2D_ptds), CALL_COPIES},
+    {RUNTIME(cudaMemcpy3D), CALL_COPIES},
+    {RUNTIME(cudaMemcpy3D_ptds), CALL_COPIES},
+    {RUNTIME(cudaMemcpyFromSymbol), CALL_COPIES},
+    {RUNTIME(cudaMemcpyFromSymbol_ptds), CALL_COPIES},
+    {RUNTIME(cudaMemcpyFromArray), CALL_COPIES},
+    {RUNTIME(cudaMemcpyFromArray_ptds), CALL_COPIES},
+    {RUNTIME(cudaMemcpy2DFromArray), CALL_COPIES},
+    {RUNTIME(cudaMemcpy2DFromArray_ptds), CALL_COPIES},
 };
 #undef DRIVER
 #undef RUNTIME
@@ -180,8 +206,15 @@ static void begin_call(const struct call *call, const Sanitizer_CallbackData *da
     case CALL_LAUNCH_GRAPH:
         current.launch.room = cts_stack_look(launched_by(call->kind, parameters));
         break;
+    case CALL_COPIES:
+        current.copying = cts_memory_copy_begin();
+        break;
+    case CALL_EVENT_SYNC:
+    case CALL_EVENT_QUERY:
+        current.sync = cts_memory_sync_begin((uint64_t)*(const uintptr_t *)parameters);
+        break;
     default:
-        current.sync = cts_memory_sync_begin();
+        current.sync = cts_memory_sync_begin(0);
     }
 }
 
@@ -219,6 +252,9 @@ static void end_call(const struct call *call, bool by_driver, const Sanitizer_Ca
         end.kind = call->kind == CALL_EVENT_SYNC ? "event sync" : "event query";
         end.event = stream ? (uint64_t)(uintptr_t)*stream : 0;
         cts_memory_sync_end(&current.sync, &end);
+        break;
+    case CALL_COPIES:
+        cts_memory_copy_end(&current.copying, result);
         break;
     case CALL_PROFILER_START:
         cts_launches_switch(true);
@@ -305,13 +341,16 @@ static void on_node(const Sanitizer_GraphNodeLaunchData *node)
         cts_launch_begin(&node->launchData, &call);
         break;
     case CU_GRAPH_NODE_TYPE_MEMCPY:
-        cts_memory_copied(&node->memcpyData);
+        cts_memory_copied(&node->memcpyData, &(struct cts_copying_call){0});
         break;
     case CU_GRAPH_NODE_TYPE_MEMSET:
         cts_memory_set(&node->memsetData);
         break;
     case CU_GRAPH_NODE_TYPE_MEM_ALLOC:
         cts_memory_allocated(&node->memAllocData, false, &current.allocating);
+        break;
+    case CU_GRAPH_NODE_TYPE_EVENT_RECORD: /* of which event is not told */
+        cts_memory_event_forget(0);
         break;
     case CU_GRAPH_NODE_TYPE_MEM_FREE:
         cts_memory_freed(node->memFreeAddress);
@@ -335,7 +374,7 @@ static void dispatch(Sanitizer_CallbackDomain domain, Sanitizer_CallbackId id, c
         if (id == SANITIZER_CBID_LAUNCH_BEGIN) cts_launch_begin(data, &current.launch);
         break;
     case SANITIZER_CB_DOMAIN_MEMCPY:
-        if (id == SANITIZER_CBID_MEMCPY_STARTING) cts_memory_copied(data);
+        if (id == SANITIZER_CBID_MEMCPY_STARTING) cts_memory_copied(data, &current.copying);
         break;
     case SANITIZER_CB_DOMAIN_MEMSET:
         if (id == SANITIZER_CBID_MEMSET_STARTING) cts_memory_set(data);
@@ -348,6 +387,9 @@ static void dispatch(Sanitizer_CallbackDomain domain, Sanitizer_CallbackId id, c
         break;
     case SANITIZER_CB_DOMAIN_EVENTS:
         if (id == SANITIZER_CBID_EVENTS_RECORD) cts_memory_event(data, "event record");
+        if (id == SANITIZER_CBID_EVENTS_DESTROYED)
+            cts_memory_event_forget(
+                (uint64_t)(uintptr_t)((const Sanitizer_EventData *)data)->event);
         if (id == SANITIZER_CBID_EVENTS_STREAM_WAIT) cts_memory_event(data, "stream wait");
         break;
     default:
@@ -368,6 +410,19 @@ static void on_callback(void *unused, Sanitizer_CallbackDomain domain, Sanitizer
 void cts_callbacks_stop(void)
 {
     atomic_store(&stopped, true);
+}
+
+/* Where a Sanitizer does not know a call that copies, less is kept when the program is killed. */
+static SanitizerResult enable_calls(Sanitizer_SubscriberHandle subscriber,
+                                    Sanitizer_CallbackDomain domain, const struct call *calls,
+                                    size_t count)
+{
+    for (size_t i = 0; i < count; i++) {
+        const SanitizerResult result =
+            cts_sanitizer.sanitizerEnableCallback(1, subscriber, domain, calls[i].id);
+        if (result != SANITIZER_SUCCESS && calls[i].kind != CALL_COPIES) return result;
+    }
+    return SANITIZER_SUCCESS;
 }
 
 enum cts_status cts_callbacks_start(struct cts_error *error)
@@ -400,12 +455,12 @@ enum cts_status cts_callbacks_start(struct cts_error *error)
     for (size_t i = 0; result == SANITIZER_SUCCESS && i < sizeof resources / sizeof *resources; i++)
         result = cts_sanitizer.sanitizerEnableCallback(1, subscriber, SANITIZER_CB_DOMAIN_RESOURCE,
                                                        resources[i]);
-    for (size_t i = 0; result == SANITIZER_SUCCESS && i < DRIVER_CALLS; i++)
-        result = cts_sanitizer.sanitizerEnableCallback(
-            1, subscriber, SANITIZER_CB_DOMAIN_DRIVER_API, driver_calls[i].id);
-    for (size_t i = 0; result == SANITIZER_SUCCESS && i < RUNTIME_CALLS; i++)
-        result = cts_sanitizer.sanitizerEnableCallback(
-            1, subscriber, SANITIZER_CB_DOMAIN_RUNTIME_API, runtime_calls[i].id);
+    if (result == SANITIZER_SUCCESS)
+        result =
+            enable_calls(subscriber, SANITIZER_CB_DOMAIN_DRIVER_API, driver_calls, DRIVER_CALLS);
+    if (result == SANITIZER_SUCCESS)
+        result =
+            enable_calls(subscriber, SANITIZER_CB_DOMAIN_RUNTIME_API, runtime_calls, RUNTIME_CALLS);
     if (result == SANITIZER_SUCCESS) return CTS_OK;
     return cts_fail(error, CTS_UNSUPPORTED, "'%s' refuses: %s", cts_sanitizer.path,
                     cts_sanitizer_text(result));

@@ -23,6 +23,10 @@ bool cts_launches_add(const struct cts_memory_launch *launch, uint32_t *number);
 uint32_t cts_launches_begun(void);
 /* Launches before `number` of a context, and of a stream of it (CTS_NONE: all), have ended. */
 void cts_launches_ended(CUcontext context, uint32_t stream, uint32_t number);
+/* Before the program learns of that: what those launches recorded goes into the access files, and
+ * their last rows into the journal, where both survive any end of the program. Nothing is done if
+ * no launch has ended since. Waits for no kernel, and not for long (docs/gpu-memory.md). */
+void cts_launches_keep_ended(void);
 /* All of them; the rows are written with their counts. `complete`: they have ended. Tells of those
  * that ran without patches. */
 void cts_launches_finish(bool complete);

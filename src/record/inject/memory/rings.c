@@ -27,6 +27,7 @@ static struct ring {
     pthread_mutex_t making;
 } rings[CTS_MEMORY_CONTEXTS_MAX];
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t delivering = PTHREAD_MUTEX_INITIALIZER; /* not while they are stopped */
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static struct cts_ring_consumers *consumers; /* NULL: they have ended */
 
@@ -60,10 +61,20 @@ bool cts_memory_rings_drain(uint32_t timeout_ms)
     return cts_ring_drain(consumers, timeout_ms);
 }
 
+bool cts_memory_rings_deliver(bool others_write, uint32_t timeout_ms)
+{
+    pthread_mutex_lock(&delivering);
+    const bool done = consumers && cts_ring_deliver(consumers, others_write, timeout_ms);
+    pthread_mutex_unlock(&delivering);
+    return done;
+}
+
 void cts_memory_rings_stop(uint64_t *lost)
 {
+    pthread_mutex_lock(&delivering);
     cts_ring_stop(consumers, lost);
     consumers = NULL;
+    pthread_mutex_unlock(&delivering);
 }
 
 /* ---- a ring ---- */

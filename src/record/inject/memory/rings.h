@@ -16,6 +16,8 @@ CTS_MUST_CHECK enum cts_status cts_memory_rings_start(const struct cts_ring_name
                                                       struct cts_error *error);
 /* As cts_ring_drain(), of all rings. */
 bool cts_memory_rings_drain(uint32_t timeout_ms);
+/* As cts_ring_deliver(), of all rings; false also when the threads have ended. */
+bool cts_memory_rings_deliver(bool others_write, uint32_t timeout_ms);
 /* As cts_ring_stop(). */
 void cts_memory_rings_stop(uint64_t *lost);
 

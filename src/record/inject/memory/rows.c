@@ -4,6 +4,7 @@
 #include <cuda.h>
 #include <pthread.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "common/array.h"
 #include "common/clock.h"
@@ -12,6 +13,7 @@
 #include "launches.h"
 #include "record/abi.h"
 #include "memory-run.h"
+#include "settings.h"
 #include "stream-table.h"
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -150,7 +152,35 @@ static const char *copy_kind(const Sanitizer_MemcpyData *data)
                                                                                         : "DtoD";
 }
 
-void cts_memory_copied(const Sanitizer_MemcpyData *data)
+/* What has ended is kept before the program learns of it. */
+static void know_ended(const struct cts_awaited *awaited)
+{
+    if (!awaited->context) return;
+    cts_launches_ended(awaited->context, awaited->stream, awaited->launches);
+    if (!cts_memory_settings.late) cts_launches_keep_ended();
+}
+
+struct cts_copying_call cts_memory_copy_begin(void)
+{
+    return (struct cts_copying_call){.is_blocking = true, .awaited.launches = cts_launches_begun()};
+}
+
+/* Copies to the device may return before they begin. */
+static void note_awaited(struct cts_copying_call *call, const struct cts_copy *row,
+                         CUcontext context)
+{
+    if (!call->is_blocking || row->asynchronous || strcmp(row->kind, "DtoH") != 0) return;
+    call->awaited.context = context;
+    call->awaited.stream = row->stream;
+}
+
+void cts_memory_copy_end(struct cts_copying_call *call, int32_t result)
+{
+    if (result == 0) know_ended(&call->awaited);
+    *call = (struct cts_copying_call){0};
+}
+
+void cts_memory_copied(const Sanitizer_MemcpyData *data, struct cts_copying_call *call)
 {
     const CUcontext context = data->apiContext   ? data->apiContext
                               : data->dstContext ? data->dstContext
@@ -182,6 +212,7 @@ void cts_memory_copied(const Sanitizer_MemcpyData *data)
         .end_ns = time_ns,
     };
     cts_catalogue_add_copy(cts_memory_run.catalogue, &row);
+    note_awaited(call, &row, context);
 }
 
 void cts_memory_set(const Sanitizer_MemsetData *data)
@@ -215,6 +246,43 @@ void cts_memory_set(const Sanitizer_MemsetData *data)
 
 /* ---- events and synchronisations ---- */
 
+/* What an event's last record is behind, by its handle: index plus one. */
+static struct cts_map note_by_event;
+static struct {
+    struct cts_awaited *items;
+    size_t count, capacity;
+} event_notes;
+
+/* Without memory it is not known what the event waits for. */
+static void note_event(uint64_t event, struct cts_awaited awaited)
+{
+    pthread_mutex_lock(&lock);
+    uint64_t *const place = cts_map_at(&note_by_event, event, NULL);
+    if (place && !*place && CTS_ARRAY_RESERVE(&event_notes, event_notes.count + 1, NULL) == CTS_OK)
+        *place = ++event_notes.count;
+    if (place && *place) event_notes.items[*place - 1] = awaited;
+    pthread_mutex_unlock(&lock);
+}
+
+static struct cts_awaited awaited_by(uint64_t event)
+{
+    struct cts_awaited awaited = {0};
+    pthread_mutex_lock(&lock);
+    const uint64_t *const place = cts_map_find(&note_by_event, event);
+    if (place && *place) awaited = event_notes.items[*place - 1];
+    pthread_mutex_unlock(&lock);
+    return awaited;
+}
+
+void cts_memory_event_forget(uint64_t event)
+{
+    pthread_mutex_lock(&lock);
+    const uint64_t *const place = event ? cts_map_find(&note_by_event, event) : NULL;
+    if (place && *place) event_notes.items[*place - 1].context = NULL;
+    for (size_t i = 0; !event && i < event_notes.count; i++) event_notes.items[i].context = NULL;
+    pthread_mutex_unlock(&lock);
+}
+
 void cts_memory_event(const Sanitizer_EventData *data, const char *kind)
 {
     const uint32_t stream = cts_memory_stream(data->context, data->stream, data->hStream);
@@ -227,12 +295,16 @@ void cts_memory_event(const Sanitizer_EventData *data, const char *kind)
                                  .start_ns = time_ns,
                                  .end_ns = time_ns};
     cts_catalogue_add_sync(cts_memory_run.catalogue, &row);
+    if (strcmp(kind, "event record") == 0)
+        note_event(row.event, (struct cts_awaited){data->context, stream, cts_launches_begun()});
 }
 
-struct cts_sync_call cts_memory_sync_begin(void)
+struct cts_sync_call cts_memory_sync_begin(uint64_t event)
 {
-    return (struct cts_sync_call){
-        .op = cts_memory_op(), .start_ns = cts_clock_ns(), .launches = cts_launches_begun()};
+    return (struct cts_sync_call){.op = cts_memory_op(),
+                                  .start_ns = cts_clock_ns(),
+                                  .launches = cts_launches_begun(),
+                                  .awaited = event ? awaited_by(event) : (struct cts_awaited){0}};
 }
 
 void cts_memory_sync_end(const struct cts_sync_call *call, const struct cts_sync_end *end)
@@ -249,4 +321,6 @@ void cts_memory_sync_end(const struct cts_sync_call *call, const struct cts_sync
                                  .start_ns = call->start_ns,
                                  .end_ns = cts_clock_ns()};
     cts_catalogue_add_sync(cts_memory_run.catalogue, &row);
+    const struct cts_awaited awaited = {end->context, stream, call->launches};
+    if (end->result == 0) know_ended(end->event ? &call->awaited : &awaited);
 }

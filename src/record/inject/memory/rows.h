@@ -15,16 +15,34 @@ struct cts_allocating_call {
 void cts_memory_allocated(const Sanitizer_ResourceMemoryData *data, bool on_host,
                           const struct cts_allocating_call *call);
 void cts_memory_freed(uint64_t address);
-void cts_memory_copied(const Sanitizer_MemcpyData *data);
+/* What a call or an event waits for: launches before a number of a context, and of a stream of it
+ * (CTS_NONE: all). */
+struct cts_awaited {
+    CUcontext context; /* NULL: not known */
+    uint32_t stream, launches;
+};
+/* A call that copies. Begun with the launches so far; a copy to the host that it waits for fills in
+ * the rest. */
+struct cts_copying_call {
+    bool is_blocking;
+    struct cts_awaited awaited;
+};
+struct cts_copying_call cts_memory_copy_begin(void);
+void cts_memory_copied(const Sanitizer_MemcpyData *data, struct cts_copying_call *call);
+void cts_memory_copy_end(struct cts_copying_call *call, int32_t result);
 void cts_memory_set(const Sanitizer_MemsetData *data);
 void cts_memory_event(const Sanitizer_EventData *data, const char *kind);
+/* Its handle may be another event's from here on; 0: those of all. */
+void cts_memory_event_forget(uint64_t event);
 
 /* A synchronisation or query of the driver's API. */
 struct cts_sync_call {
     uint64_t op, start_ns;
-    uint32_t launches; /* at its begin */
+    uint32_t launches;          /* at its begin */
+    struct cts_awaited awaited; /* by the event, as it was then */
 };
-struct cts_sync_call cts_memory_sync_begin(void);
+/* `event`: 0 if it is not for one. */
+struct cts_sync_call cts_memory_sync_begin(uint64_t event);
 /* What it waited for, and what it returned. */
 struct cts_sync_end {
     const char *kind;

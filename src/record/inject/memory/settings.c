@@ -84,6 +84,7 @@ enum cts_status cts_memory_settings_read(struct cts_error *error)
     settings->barriers = is("CTASCOPE_BARRIERS", "1");
     settings->empty = is("CTASCOPE_MEMORY_MODE", "empty");
     settings->discard = is("CTASCOPE_MEMORY_MODE", "discard");
+    settings->late = is("CTASCOPE_MEMORY_MODE", "late");
     if (environment->kernel_name || environment->launch_skip ||
         environment->launch_count != UINT64_MAX || !environment->profile_from_start ||
         environment->nvtx_include)

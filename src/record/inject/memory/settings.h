@@ -14,6 +14,7 @@ extern struct cts_memory_settings {
     bool values;                /* what is loaded and stored, too */
     bool empty;                 /* for measurements: patches that do nothing */
     bool discard;               /* for measurements: records are forgotten */
+    bool late;                  /* for measurements: synchronisations hand nothing on */
     bool defer;                 /* modules are patched when a launch of theirs is wanted */
 } cts_memory_settings;
 
