@@ -9,9 +9,13 @@
 
 #if defined(__SANITIZE_THREAD__)
 #define CTS_TESTS_UNDER_TSAN 1
+#elif defined(__SANITIZE_ADDRESS__)
+#define CTS_TESTS_UNDER_ASAN 1
 #elif defined(__has_feature)
 #if __has_feature(thread_sanitizer)
 #define CTS_TESTS_UNDER_TSAN 1
+#elif __has_feature(address_sanitizer)
+#define CTS_TESTS_UNDER_ASAN 1
 #endif
 #endif
 
@@ -26,9 +30,11 @@
 #endif
 
 /*
- * How many random programs, mutants, ... to try: `quick` in the gate, `full` under --long. The
- * thread sanitizer, ten times as slow, looks for races, which any of them has, not for numbers: a
- * quarter.
+ * How many random programs, mutants, ... to try: `quick` in the gate, `full` under --long. Wrong
+ * numbers are what the build without sanitizers looks for, with all of `quick`. The thread
+ * sanitizer, ten times as slow, looks for races, which any of them has: a quarter. The address
+ * sanitizer, three times as slow, looks for what code does out of bounds, which hardly depends on
+ * the numbers: a third; damaged and hostile files, where it does, have fuzz targets besides.
  */
 static inline unsigned cts_test_count(unsigned quick, unsigned full)
 {
@@ -36,6 +42,8 @@ static inline unsigned cts_test_count(unsigned quick, unsigned full)
     if (chosen && *chosen && *chosen != '0') return full;
 #ifdef CTS_TESTS_UNDER_TSAN
     return (quick + 3) / 4;
+#elif defined(CTS_TESTS_UNDER_ASAN)
+    return (quick + 2) / 3;
 #else
     return quick;
 #endif

@@ -19,6 +19,7 @@
 #include "import/import.h"
 #include "trace/acc.h"
 #include "trace/catalogue.h"
+#include "count.h"
 #include "random.h"
 
 /* ---- what a folder is to say ---- */
@@ -461,7 +462,7 @@ static void forms(void **state)
 {
     (void)state;
     static struct launch launches[LAUNCHES];
-    for (unsigned round = 0; round < 40; round++) {
+    for (unsigned round = 0, count = cts_test_count(40, 200); round < count; round++) {
         const enum form form = (enum form)(round % FORM_COUNT);
         const bool packed = round / FORM_COUNT % 2;
         struct cts_error error = {0};

@@ -1,5 +1,6 @@
 /* What devices do and do not do: exact numbers on small traces, and random ones against a count
  * over single nanoseconds. Blame per activity on small traces. */
+#include "count.h"
 #include "path-fixture.h"
 #include "random.h"
 
@@ -219,7 +220,7 @@ static size_t make_stream(struct trace *t, uint32_t location, unsigned stream, s
 static void random_devices(void **state)
 {
     (void)state;
-    for (unsigned round = 0; round < 150; round++) {
+    for (unsigned round = 0, last = cts_test_count(150, 1500); round < last; round++) {
         random_start(round);
         struct trace *const t = trace_new();
         const uint32_t host = trace_rank(t);

@@ -1,5 +1,6 @@
 /* MPI's windows: posts, completes and locks that are waited for, with exact waits, blame and path.
  */
+#include "count.h"
 #include "path-fixture.h"
 #include "random.h"
 
@@ -177,7 +178,7 @@ enum { PAIRS = 40 };
 static void random_epochs(void **state)
 {
     (void)state;
-    for (unsigned run = 0; run < 60; run++) {
+    for (unsigned run = 0, count = cts_test_count(60, 300); run < count; run++) {
         random_start(run);
         struct ranks r = {.trace = trace_new()};
         for (unsigned i = 0; i < 2; i++) {
@@ -222,7 +223,7 @@ static void random_epochs(void **state)
 static void random_locks(void **state)
 {
     (void)state;
-    for (unsigned run = 0; run < 60; run++) {
+    for (unsigned run = 0, count = cts_test_count(60, 300); run < count; run++) {
         random_start(run + 1000);
         struct ranks r = {.trace = trace_new()};
         uint64_t now[3] = {1, 2, 3}, free_ns = 0, unlocked_ns = 0, wait_ns = 0;
