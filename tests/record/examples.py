@@ -1,15 +1,17 @@
 #!/usr/bin/env python3
-"""Every example, plain and recorded, with one, two and four workers: the program computes the same,
-and the recorded volumes do not depend on how its CTAs were spread."""
+"""Every example, plain and recorded, with one and four workers, under --long also with two: the
+program computes the same, and the recorded volumes do not depend on how its CTAs were spread."""
 import os
 import sys
 
 import support
 
 sys.path.insert(0, os.path.join(os.path.dirname(support.HERE), "examples"))
+sys.path.insert(1, os.path.dirname(support.HERE))
 import programs  # noqa: E402
+from count import test_count  # noqa: E402
 
-WORKERS = (1, 2, 4)
+WORKERS = (1,) + test_count((), (2,)) + (4,)
 
 
 class Examples(support.RecordTest):

@@ -688,7 +688,7 @@ static void test_random_programs(void **unused)
 {
     (void)unused;
     size_t faults = 0;
-    const unsigned rounds = cts_test_count(60, 60);
+    const unsigned rounds = cts_test_count(60, 240);
     for (unsigned round = 0; round < rounds; round++) {
         struct program *const p = random_program();
         struct twin *const t = run_twin(p);
