@@ -512,7 +512,8 @@ const parts = {
         // Kernels whose accesses are known come last.
         const kernels = times.filter((row) => row.kernel);
         assert.deepEqual(new Set(kernels.map((row) => row.order)), new Set(["elsewhere"]));
-        assert.equal(kernels.length, 3);
+        const shown = activities.filter((it) => it.activity.startsWith("transpose_") && it.path_share >= 0.001);
+        assert.equal(kernels.length, shown.length);
         const gains = told.rows.filter((row) => row.order === "change").map((row) => row.gain);
         assert.deepEqual(
             gains,
@@ -527,8 +528,9 @@ const parts = {
         const page = await browser.newPage();
         await page.goto(pathToFileURL(report).href);
         assert.match(await page.locator(".missing code").textContent(), /^ctascope record -o RUN -- .*transpose$/);
+        // Of the kernel that took longest: which one depends on the machine, and small ones are folded.
         assert.match(
-            await text(page.locator(".finding", { hasText: "transpose_naive" })),
+            await text(page.locator(".finding", { hasText: /transpose_(naive|tiled)/ }).first()),
             /record its memory accesses/,
         );
         await page.close();
