@@ -36,6 +36,8 @@ CLASSES = {
     "thread": [errno.EAGAIN],
 }
 RECORDERS = {"memory": [], "timeline": ["--timeline"], "both": ["--memory", "--timeline"]}
+# In the gate both recorders at once, whose calls are those of either; of one alone only what fails first.
+QUICK = {"memory": ["allocate"], "timeline": ["allocate"], "both": list(CLASSES)}
 # Sources whose code runs for a recording alone; what is in neither list is the device.
 RECORDER_SOURCES = ("src/trace/", "src/record/timeline/", "src/record/cpu/runtime/record",
                     "src/record/cpu/runtime/cpu-timeline", "src/record/cpu/runtime/hosts",
@@ -240,7 +242,8 @@ def main():
     trial.prepare()
     sweeps = [(recorder, class_name, kind) for recorder in RECORDERS for class_name, kinds in
               CLASSES.items() for kind in kinds
-              if wanted[0] in ("", recorder) and wanted[1] in ("", class_name)
+              if class_name in test_count(QUICK[recorder], list(CLASSES)) + wanted[1:2]
+              and wanted[0] in ("", recorder) and wanted[1] in ("", class_name)
               and wanted[2] in ("", kind_name(kind))]
     if chosen.trace:
         for recorder, class_name, kind in sweeps:
