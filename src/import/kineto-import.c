@@ -175,11 +175,14 @@ static enum cts_status import_file(struct importing *in, size_t place)
     const char *const path = in->files.items[place];
     cts_kineto_rank_begin(&rank, (const char *const[2]){in->spill_paths[0], in->spill_paths[1]});
     enum cts_status status = cts_kineto_read(path, &file, cts_kineto_rank_take, &rank, in->error);
-    if (!status && rank.first_ns > rank.last_ns)
+    if (!status && rank.first_ns > rank.last_ns) {
+        char *const why = cts_kineto_left_out(&file, &rank);
         status =
             cts_fail(in->error, CTS_FORMAT, "cannot import '%s': none of its %s can be used%s%s",
                      path, cts_counted_text(rank.event_count, "event", "events").text,
-                     *file.damage ? ": " : "", file.damage);
+                     why && *why ? ": " : "", why ? why : "");
+        free(why);
+    }
     if (!status) status = write_rank(in, &rank, &file, place);
     cts_kineto_file_release(&file);
     cts_kineto_rank_release(&rank);

@@ -77,37 +77,53 @@ static void note_counts(struct noting *n)
 
 /* ---- what is wrong ---- */
 
-static void add_part(FILE *file, bool *is_first, uint64_t count, const char *what)
+struct part {
+    uint64_t count;
+    const char *one, *many, *behind;
+};
+
+/* False: there is nothing to say. */
+static bool put_parts(FILE *file, const struct part *parts, size_t count)
 {
-    if (!count) return;
-    fprintf(file, "%s%" PRIu64 " %s", *is_first ? "" : ", ", count, what);
-    *is_first = false;
+    bool any = false;
+    for (size_t i = 0; i < count; i++) {
+        if (!parts[i].count) continue;
+        fprintf(file, "%s%s%s", any ? ", " : "",
+                cts_counted_text(parts[i].count, parts[i].one, parts[i].many).text,
+                parts[i].behind);
+        any = true;
+    }
+    return any;
+}
+
+char *cts_kineto_left_out(const struct cts_kineto_file *f, const struct cts_kineto_rank *r)
+{
+    const struct part parts[] = {
+        {f->damaged_events, "damaged event", "damaged events", ""},
+        {r->untimed, "event", "events", " without a valid time"},
+        {r->unplaced, "device activity", "device activities", " without a stream"},
+        {r->unknown_phases, "event", "events", " of unknown phases"},
+        {r->counts[CTS_KINETO_UNKNOWN], "event", "events", " of unknown categories"},
+        {f->broken_values, "broken value", "broken values", ""},
+        {f->duplicate_keys, "value", "values", " of duplicate keys (the last one counts)"},
+    };
+    struct cts_text_stream stream;
+    FILE *const file = cts_text_stream_open(&stream);
+    if (!file) return NULL;
+    const bool any = put_parts(file, parts, sizeof parts / sizeof *parts);
+    if (*f->damage) fprintf(file, "%s%s%s", any ? " (" : "", f->damage, any ? ")" : "");
+    return cts_text_stream_close(&stream, NULL);
 }
 
 static void note_left_out(struct noting *n)
 {
     const struct cts_kineto_rank *const r = n->source->contents;
     const struct cts_kineto_file *const f = n->source->file;
-    struct cts_text_stream stream;
-    FILE *const file = cts_text_stream_open(&stream);
-    bool is_first = true;
-    if (!file) {
-        n->status = cts_fail(n->error, CTS_MEMORY, "no memory for a note");
-        return;
-    }
-    add_part(file, &is_first, f->damaged_events, "damaged events");
-    add_part(file, &is_first, r->untimed, "events without a valid time");
-    add_part(file, &is_first, r->unplaced, "device activities without a stream");
-    add_part(file, &is_first, r->unknown_phases, "events of unknown phases");
-    add_part(file, &is_first, r->counts[CTS_KINETO_UNKNOWN], "events of unknown categories");
-    add_part(file, &is_first, f->broken_values, "broken values");
-    add_part(file, &is_first, f->duplicate_keys, "values of duplicate keys (the last one counts)");
-    char *const text = cts_text_stream_close(&stream, NULL);
+    char *const text = cts_kineto_left_out(f, r);
     if (!text)
         n->status = cts_fail(n->error, CTS_MEMORY, "no memory for a note");
-    else if (!is_first)
-        note(n, WARNING, "LEFT OUT %s%s%s%s", text, *f->damage ? " (" : "", f->damage,
-             *f->damage ? ")" : "");
+    else if (*text)
+        note(n, WARNING, "LEFT OUT %s", text);
     free(text);
     if (f->is_cut)
         note(n, PROBLEM, "the trace ends early, at byte %" PRIu64 ": what follows is missing",
@@ -141,11 +157,12 @@ static void note_missing_work(struct noting *n)
              "known",
              work - r->launched,
              cts_counted_text(work, "device activity is", "device activities are").text);
-    if (work && calls && !r->counts[CTS_KINETO_SYNC])
-        note(n, WARNING,
-             "no synchronisation records (cuda_sync): which stream or event a call waits for is "
-             "not known, so waits of cudaStreamSynchronize, cudaEventSynchronize and between "
-             "streams are missing");
+    if (work && r->waits_unplaced && !r->counts[CTS_KINETO_SYNC])
+        note(
+            n, WARNING,
+            "no synchronisation records (cuda_sync): %s which stream or event the host or a stream "
+            "waits for, so these waits are missing",
+            cts_counted_text(r->waits_unplaced, "call does not say", "calls do not say").text);
     else if (r->waits_without_record)
         note(n, WARNING, "%s not say which cudaEventRecord they wait for: these waits are missing",
              cts_counted_text(r->waits_without_record, "synchronisation record does",
@@ -175,6 +192,10 @@ static void note_missing_host(struct noting *n)
     if (n->source->file->has_rank && n->source->file->rank != (int64_t)n->source->rank)
         note(n, WARNING, "it says that it is rank %" PRId64 ", which another file is",
              n->source->file->rank);
+    if (n->source->file_count > 1)
+        note(n, NOTE,
+             "ranks keep their own clocks, and nothing ties their collectives: what a rank waits "
+             "for in another is not known");
     if (n->source->file->world_size > (int64_t)n->source->file_count)
         note(n, NOTE, "one of %" PRId64 " ranks: the others' traces are not here",
              n->source->file->world_size);

@@ -19,6 +19,10 @@ struct cts_kineto_notes {
     size_t count, capacity;
 };
 
+/* "2 events of unknown phases (byte 17: ...)", empty if nothing was left out; the caller frees it.
+ * NULL: no memory. */
+char *cts_kineto_left_out(const struct cts_kineto_file *file, const struct cts_kineto_rank *rank);
+
 CTS_MUST_CHECK enum cts_status cts_kineto_note(const struct cts_kineto_source *source,
                                                struct cts_kineto_notes *notes,
                                                struct cts_error *error);

@@ -74,9 +74,9 @@ struct cts_kineto_rank {
     uint64_t event_count;            /* in the file */
     uint64_t counts[CTS_KINETO_CLASS_COUNT];
     uint64_t flows, memory_events;
-    uint64_t waits_without_record;              /* for an event, whose record is not said */
-    uint64_t stream_syncs, stream_syncs_placed; /* calls that wait for a stream; that say which */
-    uint64_t launched; /* device work whose call is there: known after writing */
+    uint64_t waits_without_record; /* for an event, whose record is not said */
+    uint64_t waits_unplaced;       /* calls that wait for a stream or an event that is not said */
+    uint64_t launched;             /* device work whose call is there: known after writing */
     uint64_t untimed, unknown_phases, unplaced; /* left out */
     uint64_t clipped, clipped_most_ns;          /* nesting that was mended */
     char *program;

@@ -138,10 +138,10 @@ static enum cts_status describe_call(struct writing *w, const struct cts_kineto_
         const uint64_t own = item->correlation ? item->correlation : item->order << 8 | 1;
         set(leave, CTS_ATTRIBUTE_EVENT_REF, record && *record ? *record : own);
     }
-    if (is_of_stream) {
-        w->rank->stream_syncs++;
-        w->rank->stream_syncs_placed += stream && *stream;
-    }
+    const bool waits = strstr(name, "Synchronize") || strstr(name, "StreamWaitEvent");
+    const uint64_t *const said =
+        is_of_event ? cts_map_find(&w->rank->waited, item->correlation) : stream;
+    w->rank->waits_unplaced += at_leave && waits && !(said && *said);
     if (at_leave || !item->correlation || (!stream && !has_word(name, of_work))) return CTS_OK;
     set(enter, CTS_ATTRIBUTE_CORRELATION, item->correlation);
     return cts_map_at(&w->launched, item->correlation, error) ? CTS_OK : CTS_MEMORY;

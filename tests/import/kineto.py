@@ -371,7 +371,7 @@ class Damage(unittest.TestCase):
         text = a_step(Trace()).text()
         cut = text[:text.index("cudaDeviceSynchronize") + 5]
         out, messages, run = self.left_out(cut)
-        self.assertEqual(out, f"1 damaged events (byte {len(cut)}: the file ends early)")
+        self.assertEqual(out, f"1 damaged event (byte {len(cut)}: the file ends early)")
         self.assertIn(f"the trace ends early, at byte {len(cut)}: what follows is missing", messages)
         self.assertTrue(path_of(run)["lower_bound"])
 
@@ -397,7 +397,7 @@ class Damage(unittest.TestCase):
     def test_broken_time(self):
         text = a_step(Trace()).text().replace('"ts": 545', '"ts": nan')
         out, _, run = self.left_out(text)
-        self.assertRegex(out, "^1 events without a valid time, 1 broken values")
+        self.assertRegex(out, "^1 event without a valid time, 1 broken value")
         self.assertTrue(path_of(run)["lower_bound"])
 
     def test_broken_event(self):
@@ -405,7 +405,7 @@ class Damage(unittest.TestCase):
         trace = a_step(Trace())
         text = trace.text().replace('"name": "aten::mm"', '"name" "aten::mm"')
         out, messages, _ = self.left_out(text)
-        self.assertRegex(out, r"^1 damaged events \(byte \d+: parse error")
+        self.assertRegex(out, r"^1 damaged event \(byte \d+: parse error")
         counts = counts_read(json.loads(trace.text()))
         del counts["cpu_op"]
         self.assertEqual(counts_told(messages, "damaged.json"), counts)
@@ -420,14 +420,14 @@ class Damage(unittest.TestCase):
         """The last one counts, as in Python."""
         text = a_step(Trace()).text().replace('"ts": 545', '"ts": 1, "ts": 545')
         out, _, run = self.left_out(text)
-        self.assertEqual(out, "1 values of duplicate keys (the last one counts)")
+        self.assertEqual(out, "1 value of duplicate keys (the last one counts)")
         self.assertEqual(waits_of(run)["StreamWait"], 475500)
 
     def test_unknown_phases_and_categories(self):
         trace = a_step(Trace())
         trace.events += [{"ph": "Q", "ts": 1}, {"ph": "X", "cat": "new_thing", "ts": 1, "dur": 1}, {}]
         out, messages, _ = self.left_out(trace.text())
-        self.assertEqual(out, "2 events of unknown phases, 1 events of unknown categories")
+        self.assertEqual(out, "2 events of unknown phases, 1 event of unknown categories")
         self.assertEqual(counts_told(messages, "damaged.json")["new_thing"], 1)
 
     def test_hostile_names(self):
@@ -449,7 +449,9 @@ class Damage(unittest.TestCase):
                       self.refused('{"schemaVersion": 1, "traceEvents": []}'))
         self.assertIn("it has no list 'traceEvents': byte 17: parse error",
                       self.refused('{"traceEvents": }'))
-        self.assertIn("none of its 1 event can be used",
+        self.assertIn("none of its 2 events can be used: 2 events of unknown phases",
+                      self.refused('{"traceEvents": [{"ph": "B", "ts": 1}, {"ph": "E", "ts": 2}]}'))
+        self.assertIn("none of its 1 event can be used: 1 device activity without a stream",
                       self.refused('{"traceEvents": [{"ph": "X", "cat": "kernel"}]}'))
         self.assertIn("it has no list 'traceEvents': byte 47: the file ends early",
                       self.refused('{"schemaVersion": 1, "deviceProperties": [{}, {'))
@@ -464,6 +466,13 @@ class Damage(unittest.TestCase):
         messages, _ = imported(self, write("missing.json", trace.text()))
         self.assertIn("no kernels and copies", messages)
         self.assertIn("one of 8 ranks", messages)
+        trace = a_step(Trace())
+        trace.events = [e for e in trace.events if e.get("cat") != "cuda_sync"]
+        messages, _ = imported(self, write("missing.json", trace.text()))
+        self.assertIn("no synchronisation records (cuda_sync): 2 calls do not say", messages)
+        trace.events = [e for e in trace.events if "Stream" not in e["name"]]
+        messages, _ = imported(self, write("missing.json", trace.text()))
+        self.assertNotIn("cuda_sync", messages)  # cudaDeviceSynchronize needs none
 
     def test_damaged_files(self):
         """Whatever happens to the bytes: imported, or refused in one line that names the file."""

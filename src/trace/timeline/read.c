@@ -41,7 +41,8 @@ static enum cts_status find_anchor(const char *path, struct cts_timeline_private
     const size_t name_bytes = (size_t)length;
     if (name_bytes < sizeof suffix || strcmp(anchor + name_bytes - sizeof suffix + 1, suffix) != 0)
         return cts_fail(error, CTS_FORMAT,
-                        "'%s' is not the anchor file of an OTF2 archive, which ends in .otf2",
+                        "'%s' is not the anchor file of an OTF2 archive, which ends in .otf2; "
+                        "'ctascope import' reads traces of other tools",
                         anchor);
     private->directory = strndup(anchor, name_bytes - sizeof suffix + 1);
     return private->directory ? CTS_OK : cts_fail(error, CTS_MEMORY, "out of memory");
