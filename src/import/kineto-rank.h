@@ -57,6 +57,9 @@ struct cts_kineto_collective {
     uint64_t communicator, bytes;
 };
 
+/* A call with the correlation is there. */
+#define CTS_KINETO_LAUNCHED (UINT64_C(1) << 63)
+
 struct cts_kineto_rank {
     struct cts_spill_sort host, device;
     uint64_t ordinal;
@@ -68,7 +71,7 @@ struct cts_kineto_rank {
     CTS_KINETO_LIST(char *) names; /* texts that maps point to */
     CTS_KINETO_LIST(char) scratch;
     struct cts_map stream_of_number; /* device and stream -> index + 1 */
-    struct cts_map work;             /* correlation -> stream's index + 1 */
+    struct cts_map work;             /* correlation -> stream's index + 1, and LAUNCHED */
     struct cts_map waited;           /* correlation of a call -> that of its event's record */
     uint64_t first_ns, last_ns;      /* of the items; first > last: there are none */
     uint64_t event_count;            /* in the file */

@@ -29,7 +29,6 @@ struct writing {
     open;                                       /* innermost last */
     struct cts_kineto_host_item late[LATE_MAX]; /* that come again, see cut() */
     unsigned late_count;
-    struct cts_map launched; /* correlations of calls */
     uint64_t words[WORDS_MAX];
 };
 
@@ -115,12 +114,18 @@ static bool has_word(const char *name, const char *const *words)
     return false;
 }
 
+/* NULL: nothing on a device has the correlation. */
+static uint64_t *find_work(struct cts_kineto_rank *rank, uint64_t correlation)
+{
+    const bool is_known = correlation && cts_map_find(&rank->work, correlation);
+    return is_known ? cts_map_at(&rank->work, correlation, NULL) : NULL;
+}
+
 /* What recorders note on a call: what starts work says so on ENTER, what waits or records on LEAVE.
  * An event is known by the call that recorded it; one of which that is not said is like no other.
  */
-static enum cts_status describe_call(struct writing *w, const struct cts_kineto_host_item *item,
-                                     struct cts_event_attributes *enter,
-                                     struct cts_event_attributes *leave, struct cts_error *error)
+static void describe_call(struct writing *w, const struct cts_kineto_host_item *item,
+                          struct cts_event_attributes *enter, struct cts_event_attributes *leave)
 {
     static const char *const of_events[] = {"EventRecord", "EventSynchronize", "EventQuery",
                                             "StreamWaitEvent", NULL};
@@ -128,23 +133,24 @@ static enum cts_status describe_call(struct writing *w, const struct cts_kineto_
     static const char *const of_work[] = {"Launch", "Memcpy", "Memset", NULL};
     const char *const name = w->rank->regions.items[item->region].name;
     const bool is_of_event = has_word(name, of_events), is_of_stream = has_word(name, of_streams);
-    const uint64_t *const stream = cts_map_find(&w->rank->work, item->correlation);
+    uint64_t *const work = find_work(w->rank, item->correlation);
+    const uint64_t stream = work ? *work & ~CTS_KINETO_LAUNCHED : 0;
     const bool at_leave = is_of_event || is_of_stream;
-    if (stream && *stream && item->correlation)
+    if (stream)
         set(at_leave ? leave : enter, CTS_ATTRIBUTE_STREAM_REF,
-            log_of_stream((uint32_t)*stream - 1));
+            log_of_stream((uint32_t)stream - 1));
+    const uint64_t *const record =
+        is_of_event ? cts_map_find(&w->rank->waited, item->correlation) : NULL;
     if (is_of_event) {
-        const uint64_t *const record = cts_map_find(&w->rank->waited, item->correlation);
         const uint64_t own = item->correlation ? item->correlation : item->order << 8 | 1;
         set(leave, CTS_ATTRIBUTE_EVENT_REF, record && *record ? *record : own);
     }
     const bool waits = strstr(name, "Synchronize") || strstr(name, "StreamWaitEvent");
-    const uint64_t *const said =
-        is_of_event ? cts_map_find(&w->rank->waited, item->correlation) : stream;
-    w->rank->waits_unplaced += at_leave && waits && !(said && *said);
-    if (at_leave || !item->correlation || (!stream && !has_word(name, of_work))) return CTS_OK;
+    const bool is_said = is_of_event ? record && *record : stream;
+    w->rank->waits_unplaced += at_leave && waits && !is_said;
+    if (at_leave || !item->correlation || (!work && !has_word(name, of_work))) return;
     set(enter, CTS_ATTRIBUTE_CORRELATION, item->correlation);
-    return cts_map_at(&w->launched, item->correlation, error) ? CTS_OK : CTS_MEMORY;
+    if (work) *work |= CTS_KINETO_LAUNCHED;
 }
 
 /* Two that overlap without one being inside the other (rounded times, a step that begins inside a
@@ -181,7 +187,7 @@ static enum cts_status place(struct writing *w, struct cts_kineto_host_item *ite
     opened.end_ns = item->end_ns;
     const enum cts_kineto_class class = w->rank->regions.items[item->region].class;
     if (class == CTS_KINETO_RUNTIME || class == CTS_KINETO_DRIVER)
-        status = describe_call(w, item, &entered.leave, &opened.leave, error);
+        describe_call(w, item, &entered.leave, &opened.leave);
     if (item->collective) {
         const struct cts_kineto_collective *const c =
             &w->rank->collectives.items[item->collective - 1];
@@ -298,7 +304,8 @@ static enum cts_status put_device(void *state, const void *from, struct cts_erro
     else
         pack_activity(w->words, item);
     cts_log_file_write(&w->log, w->words);
-    w->rank->launched += item->correlation && cts_map_find(&w->launched, item->correlation);
+    const uint64_t *const work = find_work(w->rank, item->correlation);
+    w->rank->launched += work && (*work & CTS_KINETO_LAUNCHED);
     return CTS_OK;
 }
 
@@ -472,7 +479,6 @@ static enum cts_status end_writing(struct writing *w, enum cts_status status,
                                    struct cts_error *error)
 {
     const enum cts_status closed = cts_log_file_close(&w->log, status ? NULL : error);
-    cts_map_release(&w->launched);
     free(w->open.items);
     free(w);
     return status ? status : closed;

@@ -232,6 +232,21 @@ class Versions(unittest.TestCase):
                              {"BlameKernel": (645000 - 80000) + (750000 - 730000),
                               "StreamWait": 540000 - 65000})
 
+    def test_memory_limit(self):
+        """What does not fit into the sorter goes to the disk, and the answer stays the same."""
+        trace = Trace()
+        for i in range(test_count(1000, 140000)):
+            trace.add("cpu_op", f"op {i % 50}", 20 * i, 15)
+            trace.call("cudaLaunchKernel", 20 * i + 5, 5, i + 1)
+            trace.kernel("k", 20 * i + 12, 10, i + 1)
+        file = write("long.json", trace.text())
+        paths = []
+        for options in ((), ("--memory-limit", "64M", "--threads", "1")):
+            path = path_of(imported(self, file, options=options)[1])
+            self.assertGreater(path["path_ns"], 0)
+            paths.append(path)
+        self.assertEqual(*paths)
+
     def test_packed(self):
         text = a_step(Trace()).text()
         plain = path_of(imported(self, write("plain.json", text))[1])
