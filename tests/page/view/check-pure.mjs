@@ -6,8 +6,8 @@ import { join } from "node:path";
 import { here, load } from "./harness.mjs";
 
 const source = (name) => load(join(here, "../../../web/src/view", name));
-const [requests, url, values, layout, state, strip] = await Promise.all(
-    ["requests.ts", "url.ts", "values.ts", "grid-layout.ts", "state.ts", "strip-layout.ts"].map(source),
+const [requests, url, values, layout, state, strip, fit] = await Promise.all(
+    ["requests.ts", "url.ts", "values.ts", "grid-layout.ts", "state.ts", "strip-layout.ts", "fit-text.ts"].map(source),
 );
 
 // A generator that gives the same numbers every time.
@@ -438,5 +438,21 @@ assert.ok(long.slices.length <= 8 && long.last < far + huge - 1 && (long.last + 
 const [from, to] = layout.zoomed({ first: 0, last: 65535 }, 32768, 0.5, { first: 0, last: 65535 }, 64);
 assert.ok(to - from + 1 === 32768 && from <= 32768 && to >= 32768 && from % 64 === 0);
 assert.deepEqual(layout.zoomed({ first: 16384, last: 49151 }, 20000, 8, { first: 0, last: 65535 }, 64), [0, 65535]);
+
+// ---- text that has to fit ----
+
+// Letters as wide as 1: of a place in a variable, which element it is stays.
+const letters = { measureText: (text) => ({ width: text.length }) };
+for (const [text, width, shown] of [
+    ["d_in[5]", 7, "d_in[5]"],
+    ["a_long_name[1116123]", 14, "a_lo…[1116123]"],
+    ["a_long_name[1116123] + 2 B", 18, "a_…[1116123] + 2 B"],
+    ["a_long_name + 1,116,123 B", 16, "a… + 1,116,123 B"],
+    ["a_long_name[1116123]", 10, "…[1116123]"],
+    ["a_long_name[1116123]", 5, "a_lo…"],
+    ["transpose_naive", 6, "trans…"],
+    ["transpose_naive", 1, ""],
+])
+    assert.equal(fit.fitText(letters, text, width), shown, `${text} in ${width}`);
 
 console.log("arithmetic, links, values and layouts are right");

@@ -403,6 +403,42 @@ async function orderLeadsToRequest(page) {
     assert.equal((await stateOf(page)).record, "10");
 }
 
+// Of millions of requests each number is shown whole, in the rows and in the list of allocations, and the pointer
+// finds the lanes, which stand further right for that.
+async function wholeNumbers() {
+    const { page, close } = await show("launch=6&view=warps&second=addresses&record=3199990");
+    await page.evaluate(() => {
+        const { prototype } = CanvasRenderingContext2D,
+            fill = prototype.fillText;
+        window.texts = [];
+        prototype.fillText = function (text, ...at) {
+            window.texts.push(String(text));
+            return fill.call(this, text, ...at);
+        };
+    });
+    const lanes = await lanesOf(page),
+        box = await lanes.canvas.boundingBox();
+    assert.equal(lanes.count, 32);
+    await page.mouse.move(box.x + lanes.left + 5.5 * lanes.cell, box.y + lanes.y(0));
+    await settle(page);
+    assert.match(await text(page.locator(".status")), /lane 5: /);
+    const texts = await page.evaluate(() => window.texts);
+    assert.ok(texts.includes("3,199,990"), texts.join(" "));
+    assert.deepEqual(
+        texts.filter((one) => /\d…/.test(one)),
+        [],
+    );
+    const small = pane(page, "addresses").locator(".allocations small");
+    assert.match((await small.allInnerTexts()).join(), /102,400,000 × float/);
+    assert.deepEqual(
+        await small.evaluateAll((all) =>
+            all.filter((one) => one.scrollWidth > one.clientWidth).map((one) => one.innerText),
+        ),
+        [],
+    );
+    await close();
+}
+
 const parts = {
     // Each view over closed forms.
     async views() {
@@ -821,6 +857,7 @@ const parts = {
     },
 
     async mended() {
+        await wholeNumbers();
         // A chosen tab is as wide as one that is not: nothing moves.
         let { page, close } = await show("launch=0&view=warps&second=none");
         const tab = page.getByRole("tab", { name: "Order" }),

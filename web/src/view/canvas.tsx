@@ -159,16 +159,3 @@ export function drawLetter(
     context.textAlign = "center";
     context.fillText(letter, x, y + 0.5);
 }
-
-// Text that ends in an ellipsis where it does not fit.
-export function fitText(context: CanvasRenderingContext2D, text: string, width: number): string {
-    if (context.measureText(text).width <= width) return text;
-    let low = 0,
-        high = text.length;
-    while (low < high) {
-        const middle = (low + high + 1) >> 1;
-        if (context.measureText(`${text.slice(0, middle)}…`).width <= width) low = middle;
-        else high = middle - 1;
-    }
-    return low ? `${text.slice(0, low)}…` : "";
-}

@@ -1,6 +1,7 @@
 // The picture of addresses against the order of requests on its canvas.
 import { count } from "../format";
-import { drawLetter, fitText, type Brush } from "./canvas";
+import { drawLetter, type Brush } from "./canvas";
+import { fitText } from "./fit-text";
 import type { Model } from "./model";
 import { LEFT, RIGHT, TOP, xOf, yIn, type Drag, type Frame, type Strip } from "./order-frame";
 import { blend, inksOf, most } from "./paint";

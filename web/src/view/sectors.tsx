@@ -3,7 +3,8 @@
 import { useEffect, useMemo, useRef } from "preact/hooks";
 import { count, percent } from "../format";
 import { useRequest } from "./banks";
-import { Canvas, drawLetter, fitText, unitOf, type Brush } from "./canvas";
+import { Canvas, drawLetter, unitOf, type Brush } from "./canvas";
+import { fitText } from "./fit-text";
 import { Executions } from "./executions";
 import { kindColour, kindOf, laneText, lettersOn, operationText, useModel, widthOf } from "./model";
 import { Empty, Failed, Head, NothingLeft, plural, Unrecorded } from "./parts";

@@ -3,7 +3,8 @@
 import { useMemo, useRef, useState } from "preact/hooks";
 import { shortName, stepOf, tickText } from "../format";
 import { useAsk } from "./ask";
-import { Canvas, fitText, unitOf, type Brush } from "./canvas";
+import { Canvas, unitOf, type Brush } from "./canvas";
+import { fitText } from "./fit-text";
 import { zoomOf } from "./keys";
 import { useModel } from "./model";
 import { inkOn } from "./paint";

@@ -4,7 +4,8 @@
 import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { count } from "../format";
 import { useAsk } from "./ask";
-import { Canvas, drawLetter, fitText, unitOf, type Brush } from "./canvas";
+import { Canvas, drawLetter, unitOf, type Brush } from "./canvas";
+import { fitText } from "./fit-text";
 import {
     kindColour,
     kindOf,
@@ -27,17 +28,41 @@ import { valueText } from "./values";
 
 const ROW = 20,
     HEAD = 22,
+    MARGIN = 8, // behind a number
     TIP_WIDTH = 380;
 
-// Left edges of the columns, in units; lanes take what is left.
-function columnsOf(width: number, unit: number) {
-    const wide = width / unit > 620;
+// Left edges of the columns, in units. Numbers of records and CTAs are never cut off: their columns are as wide as
+// the largest of them; lanes take what is left.
+export function columnsOf(width: number, largest: { record: number; cta: number }) {
+    const wide = width > 620;
     const edges = wide
         ? { record: 8, cta: 70, warp: 130, place: 162, operation: 268, lanes: 396 }
         : { record: 8, cta: 66, warp: 120, place: 146, operation: 226, lanes: 290 };
+    const byRecord = Math.max(0, largest.record + MARGIN - (edges.cta - edges.record)),
+        byCta = byRecord + Math.max(0, largest.cta + MARGIN - (edges.warp - edges.cta)),
+        lanes = edges.lanes + byCta;
     const cost = wide ? 92 : 70;
-    const cell = Math.max(4, Math.min(22, Math.floor(((width / unit - edges.lanes - cost - 8) / 32) * 2) / 2));
-    return { ...edges, cell, cost: edges.lanes + 32 * cell + 10, end: edges.lanes + 32 * cell };
+    const cell = Math.max(4, Math.min(22, Math.floor(((width - lanes - cost - 8) / 32) * 2) / 2));
+    return {
+        record: edges.record,
+        cta: edges.cta + byRecord,
+        warp: edges.warp + byCta,
+        place: edges.place + byCta,
+        operation: edges.operation + byCta,
+        lanes,
+        cell,
+        cost: lanes + 32 * cell + 10,
+        end: lanes + 32 * cell,
+    };
+}
+
+// The columns of what is drawn: a sample's records may have larger numbers than the launch has records.
+function columnsFor({ context, width, unit, mono }: Brush, { launch }: Model, shown: (One | null)[]) {
+    const ctas = launch.grid.reduce((product, extent) => product * extent, 1),
+        record = Math.max(launch.records - 1, ...shown.map((one) => one?.index ?? 0));
+    context.font = mono;
+    const widthOf = (text: string) => context.measureText(text).width / unit;
+    return columnsOf(width / unit, { record: widthOf(count(record)), cta: widthOf(pointText(ctas - 1, launch.grid)) });
 }
 
 // What the rows of a picture are drawn with.
@@ -239,25 +264,26 @@ function RequestRows({ pages, rows: { top, shown }, onTip }: RequestRowsProps) {
     const model = useModel(),
         { launch, state } = model,
         total = pages.total ?? 0;
-    const size = useRef({ width: 1, unit: 1 });
+    const drawn = useRef<{ columns: Hand["columns"]; width: number; unit: number } | null>(null);
     pages.want(top, Math.min(top + shown, pages.total ?? 1));
     const first = pages.at(top);
 
     const draw = (brush: Brush) => {
         const { width, unit } = brush,
-            hand = { brush, model, columns: columnsOf(width, unit), touched: touchedLanes(model) };
-        size.current = { width, unit };
+            ones = Array.from({ length: Math.min(shown, Math.ceil(total - top)) }, (_, i) => pages.at(top + i)),
+            columns = columnsFor(brush, model, ones),
+            hand = { brush, model, columns, touched: touchedLanes(model) };
+        drawn.current = { columns, width, unit };
         drawHeadings(hand);
-        for (let i = 0; i < shown && top + i < total; i++) {
-            const one = pages.at(top + i),
-                y = (HEAD + i * ROW) * unit;
+        ones.forEach((one, i) => {
+            const y = (HEAD + i * ROW) * unit;
             if (one) drawRow(hand, one, y);
             else drawAwaited(hand, y);
-        }
+        });
     };
     const under = (x: number, y: number) => {
-        const { width, unit } = size.current,
-            columns = columnsOf(width, unit),
+        if (!drawn.current) return null;
+        const { columns, unit } = drawn.current,
             row = Math.floor((y - HEAD * unit) / (ROW * unit));
         const one = row >= 0 ? pages.at(top + row) : null;
         if (!one) return null;
@@ -283,7 +309,7 @@ function RequestRows({ pages, rows: { top, shown }, onTip }: RequestRowsProps) {
             text: lane === null ? recordText(model, one) : laneText(model, one, lane),
         });
         if (lane === null) return onTip(null);
-        const { width, unit } = size.current,
+        const { width, unit } = drawn.current!,
             value = active ? valueOf(one, lane, widthOf(model, one.site)) : null;
         onTip({
             left: Math.max(4, Math.min(x + 12, width - TIP_WIDTH * unit)),
