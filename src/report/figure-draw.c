@@ -226,6 +226,24 @@ static void draw_axes(const struct frame *frame)
     if (figure->y.label) show_upward(cairo, 16, (frame->top + frame->bottom) / 2, figure->y.label);
 }
 
+/* The name of series i and of those that lie under it, "A = B", as text at the point `at` unless
+ * that is NULL; returns its width. */
+static double legend_text(cairo_t *cairo, const struct cts_figure *figure, size_t i,
+                          const double at[2])
+{
+    double width = 0;
+    for (size_t j = i; j < figure->series_count; j++) {
+        if (cts_figure_twin(figure, j) != i) continue;
+        const char *const parts[] = {j == i ? "" : " = ",
+                                     figure->series[j].name ? figure->series[j].name : ""};
+        for (size_t part = 0; part < 2; part++) {
+            if (at) show_text(cairo, at[0] + width, at[1], 0, parts[part]);
+            width += text_width(cairo, parts[part]);
+        }
+    }
+    return width;
+}
+
 /* The names of the series, in lines above the plot; returns where the plot may begin. */
 static double draw_legend(cairo_t *cairo, const struct cts_figure *figure)
 {
@@ -233,8 +251,8 @@ static double draw_legend(cairo_t *cairo, const struct cts_figure *figure)
     if (figure->kind == CTS_FIGURE_CELLS || figure->series_count == 0) return TOP;
     cairo_set_font_size(cairo, 11);
     for (size_t i = 0; i < figure->series_count; i++) {
-        const char *const name = figure->series[i].name ? figure->series[i].name : "";
-        const double width = 18 + text_width(cairo, name) + 14;
+        if (cts_figure_twin(figure, i) != i) continue;
+        const double width = 18 + legend_text(cairo, figure, i, NULL) + 14;
         if (x + width > CTS_FIGURE_WIDTH - RIGHT && x > LEFT) {
             x = LEFT;
             y += LEGEND_LINE;
@@ -243,7 +261,7 @@ static double draw_legend(cairo_t *cairo, const struct cts_figure *figure)
         cairo_rectangle(cairo, x, y - 8, 12, 8);
         cairo_fill(cairo);
         set_grey(cairo, 0.2);
-        show_text(cairo, x + 18, y, 0, name);
+        legend_text(cairo, figure, i, (const double[]){x + 18, y});
         x += width;
     }
     return y + 12;
@@ -464,7 +482,9 @@ static void draw_inside(const struct frame *frame)
         break;
     }
     for (size_t i = 0; i < figure->series_count; i++)
-        if (figure->kind != CTS_FIGURE_POINTS || figure->series[i].line)
+        if (cts_figure_twin(figure, i) != i)
+            continue; /* the legend says so */
+        else if (figure->kind != CTS_FIGURE_POINTS || figure->series[i].line)
             draw_line(frame, &figure->series[i]);
         else
             draw_points(frame, &figure->series[i]);

@@ -149,6 +149,28 @@ static double quantile(const double *sorted, size_t count, double share)
     return sorted[below] + (place - (double)below) * (sorted[below + 1] - sorted[below]);
 }
 
+static bool same_values(const double *a, const double *b, size_t count)
+{
+    if (!a || !b) return a == b;
+    for (size_t i = 0; i < count; i++)
+        if (a[i] != b[i] && !(isnan(a[i]) && isnan(b[i]))) return false;
+    return true;
+}
+
+size_t cts_figure_twin(const struct cts_figure *figure, size_t i)
+{
+    if (figure->kind > CTS_FIGURE_POINTS) return i;
+    const struct cts_figure_series *const own = &figure->series[i];
+    for (size_t j = 0; j < i; j++) {
+        const struct cts_figure_series *const other = &figure->series[j];
+        if (own->line == other->line && own->dashed == other->dashed &&
+            same_values(own->values, other->values, figure->count) &&
+            same_values(own->deviations, other->deviations, figure->count))
+            return j;
+    }
+    return i;
+}
+
 struct cts_figure_box cts_figure_box_of(double *values, size_t count)
 {
     if (!count) return (struct cts_figure_box){0};

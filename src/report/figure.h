@@ -121,6 +121,10 @@ CTS_MUST_CHECK enum cts_status cts_figure_name(struct cts_figure *figure, size_t
  * p-quantile lies at p * (count - 1)). */
 struct cts_figure_box cts_figure_box_of(double *values, size_t count);
 
+/* The first series that is drawn exactly as series i is, with the same values: i itself unless an
+ * earlier one would be hidden under it. Bars, stacks and boxes never hide each other. */
+size_t cts_figure_twin(const struct cts_figure *figure, size_t i);
+
 /* Least and greatest of what an axis must show; low == high where there is nothing. */
 struct cts_figure_span {
     double low, high;

@@ -285,13 +285,97 @@ static void test_pictures(void **unused)
     cts_figures_release(&figures);
 }
 
+/* Three series of four values, the second equal to the first if `equal`. */
+static struct cts_figure *three_series(struct cts_figures *figures, enum cts_figure_kind kind,
+                                       bool equal)
+{
+    struct cts_error error = {0};
+    const struct cts_figure_texts texts = {.name = equal ? "equal" : "different",
+                                           .group = "all",
+                                           .title = "A title",
+                                           .says = "What it is."};
+    struct cts_figure *const figure = cts_figures_add(figures, kind, &texts, &error);
+    assert_non_null(figure);
+    figure->y = (struct cts_figure_axis){.label = "y", .low = 0, .high = 10};
+    assert_int_equal(cts_figure_room(figure, 4, 3, &error), CTS_OK);
+    for (size_t s = 0; s < 3; s++) {
+        assert_int_equal(cts_figure_name(figure, s, &error, "n%zu", s), CTS_OK);
+        for (size_t i = 0; i < 4; i++) {
+            figure->x_values[i] = (double)i;
+            const double others = s == 2 ? 3 : s == 1 && !equal ? 2 : 0;
+            if (i != 2) figure->series[s].values[i] = (double)i + others; /* a hole */
+        }
+    }
+    return figure;
+}
+
+static void test_twins(void **unused)
+{
+    (void)unused;
+    for (int kind = CTS_FIGURE_LINES; kind <= CTS_FIGURE_STACKS; kind++) {
+        struct cts_figures figures = {0};
+        const bool hides = kind <= CTS_FIGURE_POINTS; /* bars stand side by side */
+        struct cts_figure *figure = three_series(&figures, (enum cts_figure_kind)kind, true);
+        const size_t twins[] = {0, hides ? 0 : 1, 2};
+        for (size_t i = 0; i < 3; i++) assert_int_equal(cts_figure_twin(figure, i), twins[i]);
+        figure->series[1].dashed = true;
+        assert_int_equal(cts_figure_twin(figure, 1), 1);
+        figure->series[1].dashed = false;
+        figure->series[0].deviations = calloc(4, sizeof(double));
+        assert_int_equal(cts_figure_twin(figure, 1), 1);
+        figure = three_series(&figures, (enum cts_figure_kind)kind, false);
+        for (size_t i = 0; i < 3; i++) assert_int_equal(cts_figure_twin(figure, i), i);
+        cts_figures_release(&figures);
+    }
+}
+
+/* How often the text stands in the file. */
+static size_t occurrences(const char *directory, const char *name, const char *text)
+{
+    static char content[1 << 20];
+    char path[100];
+    snprintf(path, sizeof path, "%s/%s", directory, name);
+    FILE *const file = fopen(path, "rb");
+    assert_non_null(file);
+    content[fread(content, 1, sizeof content - 1, file)] = 0;
+    fclose(file);
+    size_t count = 0;
+    for (const char *at = content; (at = strstr(at, text)); at++) count++;
+    return count;
+}
+
+/* The legend of equal series is "n0 = n1": one sign more than "n0", "n1". */
+static void test_legend_of_twins(void **unused)
+{
+    (void)unused;
+    struct cts_figures figures = {0};
+    struct cts_error error = {0};
+    char directory[] = "/tmp/ctascope-figures-XXXXXX";
+    assert_non_null(mkdtemp(directory));
+    three_series(&figures, CTS_FIGURE_LINES, true);
+    three_series(&figures, CTS_FIGURE_LINES, false);
+    assert_int_equal(cts_figures_draw(&figures, NULL, directory, &error), CTS_OK);
+    const size_t signs = occurrences(directory, "different.svg", "<use ");
+    assert_true(signs > 10);
+    assert_int_equal(occurrences(directory, "equal.svg", "<use "), signs + 1);
+    for (size_t i = 0; i < 4; i++) {
+        char path[100];
+        snprintf(path, sizeof path, "%s/%s.%s", directory, figures.items[i / 2].name,
+                 i % 2 ? "svg" : "png");
+        assert_int_equal(unlink(path), 0);
+    }
+    assert_int_equal(rmdir(directory), 0);
+    cts_figures_release(&figures);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_boxes),      cmocka_unit_test(test_ticks),
-        cmocka_unit_test(test_texts),      cmocka_unit_test(test_random_texts),
-        cmocka_unit_test(test_tick_texts), cmocka_unit_test(test_spans),
-        cmocka_unit_test(test_pictures),
+        cmocka_unit_test(test_boxes),           cmocka_unit_test(test_ticks),
+        cmocka_unit_test(test_texts),           cmocka_unit_test(test_random_texts),
+        cmocka_unit_test(test_tick_texts),      cmocka_unit_test(test_spans),
+        cmocka_unit_test(test_pictures),        cmocka_unit_test(test_twins),
+        cmocka_unit_test(test_legend_of_twins),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

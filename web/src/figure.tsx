@@ -179,7 +179,7 @@ function CellTable({ figure, cells }: { figure: Figure; cells: Cell[] }) {
     );
 }
 
-// Lines that are the same would hide each other: they are one, with all their names.
+// Lines and marks that are the same would hide each other: they are one, with all their names.
 function joined(all: Series[]): Series[] {
     const lines = new Map<string, Series>();
     for (const series of all) {
@@ -200,7 +200,7 @@ function seriesOf(figure: Figure): Series[] {
         dashed: series.dashed,
         ...(series.deviations ? { deviations: series.deviations } : {}),
     }));
-    if (figure.kind === "lines" || figure.kind === "steps") return joined(plain);
+    if (figure.kind === "lines" || figure.kind === "steps" || figure.kind === "points") return joined(plain);
     if (figure.kind !== "stacks") return plain;
     const sums = plain[0].values.map(() => 0);
     return plain
