@@ -278,8 +278,10 @@ static void test_pictures(void **unused)
         snprintf(path, sizeof path, "%s/%s.svg", directory, figures.items[i].name);
         assert_int_equal(access(path, R_OK), 0);
         unlink(path);
+        snprintf(path, sizeof path, "%s/%s.csv", directory, figures.items[i].name);
+        assert_int_equal(unlink(path), 0);
     }
-    rmdir(directory);
+    assert_int_equal(rmdir(directory), 0);
     assert_int_equal(cts_figures_draw(&figures, "a run", "/proc/none/here", &error), CTS_IO);
     assert_non_null(strstr(error.text, "/proc/none/here"));
     cts_figures_release(&figures);
@@ -358,10 +360,11 @@ static void test_legend_of_twins(void **unused)
     const size_t signs = occurrences(directory, "different.svg", "<use ");
     assert_true(signs > 10);
     assert_true(occurrences(directory, "equal.svg", "<use ") > signs);
-    for (size_t i = 0; i < 4; i++) {
+    static const char *const endings[] = {"png", "svg", "csv"};
+    for (size_t i = 0; i < 6; i++) {
         char path[100];
-        snprintf(path, sizeof path, "%s/%s.%s", directory, figures.items[i / 2].name,
-                 i % 2 ? "svg" : "png");
+        snprintf(path, sizeof path, "%s/%s.%s", directory, figures.items[i / 3].name,
+                 endings[i % 3]);
         assert_int_equal(unlink(path), 0);
     }
     assert_int_equal(rmdir(directory), 0);
