@@ -3,7 +3,7 @@
 //     node check.mjs CTASCOPE RUN WORK_DIRECTORY
 import { createRequire } from "node:module";
 import { execFileSync } from "node:child_process";
-import { mkdirSync } from "node:fs";
+import { mkdirSync, readFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
@@ -33,6 +33,51 @@ const browser = await chromium.launch({
         "--disable-sync",
     ],
 });
+
+// Saves the picture of a card; what is written into it, in the order of writing.
+async function savedPicture(page, name) {
+    const card = page.locator(`[data-figure="${name}"]`);
+    await page.evaluate(() => {
+        const { prototype } = CanvasRenderingContext2D,
+            fill = (window.plainFill ??= prototype.fillText);
+        window.written = [];
+        prototype.fillText = function (text, ...at) {
+            window.written.push(String(text));
+            return fill.call(this, text, ...at);
+        };
+    });
+    const download = page.waitForEvent("download");
+    await card.getByRole("button", { name: "Save as PNG" }).click();
+    const file = await download,
+        bytes = readFileSync(await file.path());
+    assert.equal(file.suggestedFilename(), `${name}.png`);
+    assert.equal(bytes.toString("latin1", 1, 4), "PNG");
+    const plot = await card
+        .locator("canvas")
+        .first()
+        .evaluate((canvas) => [canvas.width, canvas.height]);
+    assert.ok(bytes.readUInt32BE(16) > plot[0] && bytes.readUInt32BE(20) > plot[1] + 50, "no room for texts");
+    return page.evaluate(() => window.written.join(" "));
+}
+
+// Title, legend and caption of each card are in its picture, and the colours of the plot.
+async function picturesStandAlone(page) {
+    for (const name of await page.locator("[data-figure]").evaluateAll((all) => all.map((one) => one.dataset.figure))) {
+        const card = page.locator(`[data-figure="${name}"]`),
+            written = await savedPicture(page, name),
+            told = await card.evaluate((one) => ({
+                title: one.querySelector("h2").innerText,
+                caption: one.querySelector("p.soft").innerText,
+                legend: [...one.querySelectorAll(".u-series:not(:first-child):not(.band) .u-label, .boxes .scale span")]
+                    .map((label) => label.innerText.trim())
+                    .filter(Boolean),
+                scale: one.querySelector(".heatmap") ? ["low to high (logarithmic scale)"] : [],
+            }));
+        for (const part of [told.title, told.caption, ...told.legend, ...told.scale])
+            assert.ok(written.includes(part), `${name}: '${part}' is not in '${written}'`);
+        assert.ok(told.legend.length + told.scale.length > 0, name);
+    }
+}
 
 // Painted pixels of a canvas that differ from its most frequent colour.
 const marks = (canvas) =>
@@ -175,6 +220,7 @@ for (const colorScheme of ["light", "dark"]) {
     await map.hover({ position: { x: 95, y: 11 } });
     await page.waitForFunction(() => /: [\d,]+$/.test(document.querySelector(".heatmap .hover")?.textContent));
 
+    if (colorScheme === "light") await picturesStandAlone(page);
     backgrounds.push(await page.evaluate(() => getComputedStyle(document.body).backgroundColor));
     await page.screenshot({ path: join(work, `${colorScheme}.png`), fullPage: true });
     assert.deepEqual(trouble, []);

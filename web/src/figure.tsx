@@ -1,11 +1,13 @@
 // Figures as ctascope describes them (src/report/figure.h): one component draws them all, with the
 // table behind the plot. Figures of one group share a card, one at a time.
-import { useMemo, useState } from "preact/hooks";
+import { useMemo, useRef, useState } from "preact/hooks";
 import { Boxes } from "./boxes";
 import { bytes, count, percent, short, time } from "./format";
 import { Heatmap, type Cell } from "./heatmap";
 import { Plot, type Series } from "./plot";
+import { savePicture, type Entry } from "./save-picture";
 import { Table, type Column } from "./table";
+import { useTheme, type Theme } from "./theme";
 
 export type Unit = "number" | "count" | "bytes" | "fraction" | "ns";
 
@@ -272,14 +274,32 @@ function Numbers({ figure }: { figure: Figure }) {
     return figure.kind === "boxes" ? <BoxTable figure={figure} /> : <SeriesTable figure={figure} />;
 }
 
+// What the colours of a figure mean, as its drawing has them.
+function legendOf(figure: Figure, theme: Theme): Entry[] {
+    if (figure.kind === "cells") return [{ name: "low to high (logarithmic scale)", colours: theme.heat }];
+    const named = (name: string, colour: number) => ({ name, colours: [theme.palette[colour % theme.palette.length]] });
+    if (figure.kind === "boxes") return figure.series.map((series) => named(series.name ?? "", series.colour));
+    return seriesOf(figure).map((series) => named(series.label, series.colour));
+}
+
 export function FigureCard({ figures }: { figures: Figure[] }) {
     const [chosen, choose] = useState(0);
     const [open, setOpen] = useState(false);
+    const card = useRef<HTMLElement>(null);
+    const theme = useTheme();
     const figure = figures[Math.min(chosen, figures.length - 1)];
+    const saved = () =>
+        savePicture(figure.name, {
+            title: figure.tab ? `${figure.title}: ${figure.tab}` : figure.title,
+            caption: `${figure.says}${figure.source ? ` After ${figure.source}.` : ""}`,
+            legend: legendOf(figure, theme),
+            plot: card.current!.querySelector("canvas")!,
+            place: card.current!,
+        });
     // Opening the numbers leaves the drawing, and how it is zoomed, alone.
     const drawing = useMemo(() => <Drawing key={figure.name} figure={figure} />, [figure]);
     return (
-        <section class="card" id={figure.group} data-figure={figure.name}>
+        <section class="card" id={figure.group} data-figure={figure.name} ref={card}>
             <h2>{figure.title}</h2>
             <p class="soft">
                 {figure.says}
@@ -295,6 +315,9 @@ export function FigureCard({ figures }: { figures: Figure[] }) {
                 </p>
             )}
             {drawing}
+            <button class="save" onClick={saved}>
+                Save as PNG
+            </button>
             <details onToggle={(event) => setOpen(event.currentTarget.open)}>
                 <summary>Data</summary>
                 {open && <Numbers figure={figure} />}

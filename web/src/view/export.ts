@@ -1,5 +1,6 @@
 // What the filter lets through as CSV, with the columns of `ctascope export --format csv`: a line for
 // each lane. The record is the number that the page shows.
+import { saveAs } from "../save";
 import type { Model } from "./model";
 import { coordinates } from "./places";
 import { recordAt, valueOf, type One } from "./records";
@@ -50,11 +51,4 @@ export async function csvOf(model: Model): Promise<{ text: string; requests: num
     return { text: [HEAD, ...lines, ""].join("\n"), requests, total: records.total };
 }
 
-export function save(name: string, text: string): void {
-    const link = document.createElement("a"),
-        address = URL.createObjectURL(new Blob([text], { type: "text/csv" }));
-    link.href = address;
-    link.download = name;
-    link.click();
-    setTimeout(() => URL.revokeObjectURL(address), 10000);
-}
+export const save = (name: string, text: string) => saveAs(name, new Blob([text], { type: "text/csv" }));
