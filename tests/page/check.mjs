@@ -240,6 +240,15 @@ const sizes4k = await large.evaluate(() => ({
 }));
 assert.ok(sizes4k.letters >= 24 && sizes4k.column >= 2400 && sizes4k.plot >= 400, JSON.stringify(sizes4k));
 assert.ok(sizes4k.wide <= 3840);
+// Cards grow with their letters: no legend sticks out of one.
+const outside = await large
+    .locator(".card .u-label, .card .scale span")
+    .evaluateAll((names) =>
+        names
+            .filter((name) => name.getBoundingClientRect().right > name.closest(".card").getBoundingClientRect().right)
+            .map((name) => name.innerText),
+    );
+assert.deepEqual(outside, []);
 await large.close();
 
 // The report's policy: its own script runs, no other does, and nothing is asked of anybody. A server
