@@ -163,10 +163,41 @@ static void advise_order(const struct cts_flow_report *r, const struct cts_flow_
                  u->thread, to);
 }
 
+static const char *wait_call(const struct cts_flow_report *r, const struct cts_flow_finding *f)
+{
+    const char *const kind = r->flow->catalogue->syncs[f->sync].kind;
+    return kind[0] == 'd'   ? "cudaDeviceSynchronize"
+           : kind[0] == 's' ? "cudaStreamSynchronize"
+                            : "cudaEventSynchronize";
+}
+
+static const char *wait_cell(const struct cts_flow_report *r, const struct cts_flow_finding *f)
+{
+    return f->kind == CTS_FLOW_NEEDLESS_WAIT ? r->flow->catalogue->syncs[f->sync].kind : NULL;
+}
+
+/* Where the wait stands, and what else the program may want it for. */
+static void advise_wait(const struct cts_flow_report *r, const struct cts_flow_finding *f,
+                        char *text, size_t bytes)
+{
+    char from[NODE_BYTES] = "", to[NODE_BYTES] = "";
+    if (f->node != CTS_NONE) name_node(r, f->node, from, sizeof from);
+    if (f->other != CTS_NONE) name_node(r, f->other, to, sizeof to);
+    snprintf(text, bytes,
+             "remove the %s%s%s%s%s%s, unless the program needs its status or measures time there",
+             wait_call(r, f), *from ? " after " : "", from, *from && *to ? " and" : "",
+             *to ? " before " : "", to);
+}
+
 static const char *advice_cell(const struct cts_flow_report *r, const struct cts_flow_finding *f,
                                struct cts_sheet_row *cells)
 {
     if (f->kind == CTS_FLOW_FUSION) return cts_flow_map_advice(f->map);
+    if (f->kind == CTS_FLOW_NEEDLESS_WAIT) {
+        char *const wait = cts_sheet_room(cells, ADVICE_BYTES);
+        advise_wait(r, f, wait, ADVICE_BYTES);
+        return wait;
+    }
     if (f->kind != CTS_FLOW_RACE && f->kind != CTS_FLOW_POSSIBLE_RACE)
         return cts_flow_finding_advice(f->kind);
     char *const text = cts_sheet_room(cells, ADVICE_BYTES);
@@ -189,6 +220,7 @@ static const char *advice_cell(const struct cts_flow_report *r, const struct cts
     COLUMN(bytes, "bytes", BYTES, f->bytes)                                                        \
     COLUMN(times, "times", COUNT, f->times)                                                        \
     COLUMN(map, "map", TEXT, f->map ? cts_flow_map_text(f->map) : NULL)                            \
+    COLUMN(wait, NULL, TEXT, wait_cell(r, f))                                                      \
     COLUMN(first_address, NULL, TEXT, address_cell(f->first, cells))                               \
     COLUMN(end_address, NULL, TEXT, address_cell(f->end, cells))                                   \
     COLUMN(reason, "possible, for", TEXT, f->reason ? cts_flow_reason_text(f->reason) : NULL)      \
@@ -357,6 +389,20 @@ static void print_chain(const struct cts_flow_result *flow, FILE *file)
     fprintf(file, ".\n");
 }
 
+static void print_waits(const struct cts_flow_result *flow, FILE *file)
+{
+    const uint64_t waits = flow->needed_waits + flow->needless_waits;
+    if (!waits) return;
+    fprintf(file, "Host waits (device, stream and event synchronisations): %llu. ",
+            (unsigned long long)waits);
+    if (!flow->needless_waits)
+        fputs("Data requires all of them.\n", file);
+    else if (!flow->needed_waits)
+        fputs("Data requires none of them.\n", file);
+    else
+        fprintf(file, "Data requires %llu of them.\n", (unsigned long long)flow->needed_waits);
+}
+
 void cts_flow_print_notes(const struct cts_flow_report *report, FILE *file)
 {
     const struct cts_flow_result *const flow = report->flow;
@@ -392,6 +438,7 @@ enum cts_status cts_flow_print_summary(const struct cts_flow_report *report, FIL
             cts_bytes_text(flow->allocated_peak_bytes).text,
             cts_bytes_text(flow->live_peak_bytes).text);
     print_chain(flow, file);
+    print_waits(flow, file);
     cts_flow_print_notes(report, file);
     if (!flow->finding_count) {
         fprintf(file, "No findings.\n");
@@ -433,6 +480,10 @@ static void json_counts(const struct cts_flow_report *report, struct cts_json *j
     cts_json_member_u64(json, "longest_chain", flow->longest_enforced);
     cts_json_member_u64(json, "longest_needed_chain", flow->longest_needed);
     cts_json_member_u64(json, "longest_raw_chain", flow->longest_raw);
+    if (flow->is_needless_wait) {
+        cts_json_member_u64(json, "needed_waits", flow->needed_waits);
+        cts_json_member_u64(json, "needless_waits", flow->needless_waits);
+    }
     cts_json_member_u64(json, "allocated_peak_bytes", flow->allocated_peak_bytes);
     cts_json_member_u64(json, "live_peak_bytes", flow->live_peak_bytes);
 }

@@ -786,6 +786,49 @@ static void reduction()
         total<<<N / BLOCK, BLOCK, 0, s>>>(b, a, N);
     take(b, N / BLOCK);
 }
+
+// needless wait: one stream orders the kernels; the host waits between them
+static void wait_between()
+{
+    float *a = make();
+    for (int i = 0; i < 3; i++) {
+        run(add, s, a, (int)N, 1.f);
+        if (defect) cudaDeviceSynchronize();
+    }
+    take(a);
+}
+// needless wait: two streams that share nothing wait for each other by the host
+static void wait_apart()
+{
+    float *a = make(), *b = make();
+    run(fill, s, a, (int)N, 1.f);
+    if (defect) cudaStreamSynchronize(s);
+    run(fill, t, b, (int)N, 2.f);
+    take(a);
+    take(b);
+}
+// needless wait: an event's order is enough, and the host waits as well
+static void wait_twice()
+{
+    float *a = make(), *b = make();
+    run(fill, s, a, (int)N, 1.f);
+    wait_for(t, s, e);
+    if (defect) cudaStreamSynchronize(s);
+    run(move, t, b, (const float *)a, (int)N);
+    take(b);
+}
+// needless wait: the first of two waits; the second is the one that orders
+static void wait_early()
+{
+    float *a = make(), *b = make(), *c = make();
+    run(fill, s, a, (int)N, 1.f);
+    if (defect) cudaStreamSynchronize(s);
+    run(fill, s, b, (int)N, 2.f);
+    cudaStreamSynchronize(s);
+    run(move, t, c, (const float *)a, (int)N);
+    run(accumulate, t, c, (const float *)b, (int)N);
+    take(c);
+}
 static const struct {
     const char *name;
     void (*run)();
@@ -818,6 +861,8 @@ static const struct {
     PROGRAM(straight_graph), PROGRAM(one_buffer),
     PROGRAM(one_block),      PROGRAM(element_wise),
     PROGRAM(halo),           PROGRAM(reduction),
+    PROGRAM(wait_between),   PROGRAM(wait_apart),
+    PROGRAM(wait_twice),     PROGRAM(wait_early),
 };
 
 int main(int argc, char **argv)

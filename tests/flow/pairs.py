@@ -11,7 +11,7 @@ import tempfile
 from concurrent.futures import ThreadPoolExecutor
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-SPEED = ("needless order", "order by reuse", "fusion")
+SPEED = ("needless order", "order by reuse", "needless wait", "fusion")
 SOURCE = os.path.join(HERE, "pairs.cu")
 
 

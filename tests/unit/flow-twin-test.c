@@ -543,6 +543,7 @@ struct building {
     int graph_end;
     int shared; /* return of the last call of any thread */
     const bool *tells_host;
+    const bool *omits; /* by synchronisation: it waits for nothing; NULL: none */
 };
 
 static void enter_stream(struct building *b, uint32_t stream, unsigned vertex)
@@ -585,7 +586,7 @@ static void add_sync(struct building *b, const struct cts_sync *sync)
     const struct program *const p = b->t->p;
     const unsigned work = work_of(sync->op), done = return_of(sync->op);
     int *const event = &b->recorded[sync->event - 5];
-    if (sync->result) return;
+    if (sync->result || (b->omits && b->omits[sync - p->syncs])) return;
     if (!strcmp(sync->kind, "event record")) {
         b->edge[call_of(sync->op)][work] = true;
         enter_stream(b, sync->stream, work);
@@ -744,13 +745,14 @@ static void pass_through_function(struct building *b, uint64_t op)
     b->in_function[stream] = (int)return_of(op);
 }
 
-static void build(struct twin *t, unsigned level, const bool *tells_host)
+static void build_without(struct twin *t, unsigned level, const bool *tells_host, const bool *omits)
 {
     const struct program *const p = t->p;
     struct building b = {.t = t,
                          .edge = t->reach[level],
                          .level = level,
                          .tells_host = tells_host,
+                         .omits = omits,
                          .graph_end = -1,
                          .shared = -1};
     memset(t->reach[level], 0, sizeof t->reach[level]);
@@ -793,6 +795,11 @@ static void build(struct twin *t, unsigned level, const bool *tells_host)
         b.shared = (int)done;
     }
     close_graph(t->reach[level], 3 * (unsigned)p->op + 3);
+}
+
+static void build(struct twin *t, unsigned level, const bool *tells_host)
+{
+    build_without(t, level, tells_host, NULL);
 }
 
 static bool precedes(const struct twin *t, unsigned level, unsigned u, unsigned v)
@@ -1079,7 +1086,8 @@ static void compare_levels(struct twin *t, const struct cts_flow_result *flow)
     for (unsigned level = 1; level < CTS_FLOW_LEVELS; level++) {
         struct cts_flow_order order;
         struct cts_error error;
-        const struct cts_flow_order_options options = {(enum cts_flow_level)level, tells_host};
+        const struct cts_flow_order_options options = {.level = (enum cts_flow_level)level,
+                                                       .tells_host = tells_host};
         assert_int_equal(cts_flow_order_make(&t->p->catalogue, &options, &order, &error), CTS_OK);
         build(t, level, tells_host);
         compare_order(t, level, &order);
@@ -1494,6 +1502,190 @@ static void compare_needless(const struct twin *t, const struct cts_flow_result 
     }
 }
 
+/* ---- the twin: needless waits ---- */
+
+static bool is_wait(const struct cts_sync *sync)
+{
+    return !sync->result && strstr(sync->kind, " sync");
+}
+
+static bool is_unseen(const struct twin *t, unsigned v)
+{
+    const struct twin_node *const n = &t->nodes[v];
+    const char *const kind = n->kind == CTS_FLOW_COPY ? t->p->copies[n->index].kind : "";
+    return is_twin_work(t, v) && is_twin_unknown(t, v) && strcmp(kind, "DtoH") &&
+           strcmp(kind, "HtoH");
+}
+
+static uint32_t all_touched[NODES_MAX][REGION_BYTES + 2000]; /* ways, by node */
+static uint8_t by_allocation[NODES_MAX][OPS_MAX + 1]; /* 1: all_touched, 2: written; 0: of none */
+static bool before_waits[VERTICES][VERTICES];
+
+/* The allocation + 1 that a node finds at a byte; 0: none. */
+static size_t tenant_at(const struct twin *t, unsigned v, unsigned i)
+{
+    const struct program *const p = t->p;
+    const struct twin_node *const n = &t->nodes[v];
+    if (n->kind >= CTS_FLOW_ALLOCATION) return n->index + 1;
+    for (size_t a = 0; a < p->catalogue.allocation_count && i < REGION_BYTES; a++)
+        if (p->allocations[a].op < n->op && n->op < p->allocations[a].freed_op &&
+            region + i >= p->allocations[a].address &&
+            region + i < p->allocations[a].address + p->allocations[a].size_bytes)
+            return a + 1;
+    return 0;
+}
+
+static size_t all_tenants[NODES_MAX][REGION_BYTES + 2000];
+
+static void touch_all(const struct twin *t)
+{
+    memset(all_touched, 0, sizeof all_touched);
+    memset(by_allocation, 0, sizeof by_allocation);
+    for (unsigned v = 0; v < t->node_count; v++) {
+        touch_node(t, &t->nodes[v], all_touched[v]);
+        for (unsigned i = 0; i < REGION_BYTES + 2000; i++) {
+            if (!all_touched[v][i]) continue;
+            const size_t tenant = tenant_at(t, v, i);
+            all_tenants[v][i] = tenant;
+            by_allocation[v][tenant] |= writes(all_touched[v][i]) ? 3 : 1;
+        }
+    }
+}
+
+static bool conflict_in_bytes(unsigned u, unsigned v)
+{
+    for (unsigned i = 0; i < REGION_BYTES + 2000; i++)
+        if (all_touched[u][i] && all_touched[v][i] && all_tenants[u][i] &&
+            all_tenants[u][i] == all_tenants[v][i] &&
+            (writes(all_touched[u][i]) || writes(all_touched[v][i])) &&
+            !commutes(all_touched[u][i], all_touched[v][i]))
+            return true;
+    return false;
+}
+
+static bool conflict_in_allocations(unsigned u, unsigned v)
+{
+    for (unsigned a = 0; a <= OPS_MAX; a++)
+        if (by_allocation[u][a] && by_allocation[v][a] &&
+            (by_allocation[u][a] | by_allocation[v][a]) & 2)
+            return true;
+    return false;
+}
+
+static bool can_host_use(const struct twin *t, unsigned u)
+{
+    const struct program *const p = t->p;
+    if (is_unseen(t, u)) return true;
+    if (t->nodes[u].staged) return false;
+    for (unsigned a = 0; a <= p->catalogue.allocation_count; a++)
+        if (by_allocation[u][a] && (!a || strcmp(p->allocations[a - 1].kind, "device")))
+            return true;
+    return false;
+}
+
+/* Whether some thread knows at some return that u has ended. */
+static bool is_ever_known(const struct twin *t, bool reach[VERTICES][VERTICES], unsigned u)
+{
+    for (uint64_t op = t->nodes[u].op + 1; op <= t->p->op; op++)
+        if (call_at(t->p, op) && !in_function(t->p, op) && !is_step(t->p, op) &&
+            reach[t->nodes[u].vertex][is_graph_launch(t->p, op) ? call_of(op) : return_of(op)])
+            return true;
+    return false;
+}
+
+static bool is_ordering_event(const struct program *p, uint64_t event)
+{
+    for (size_t i = 0; i < p->catalogue.sync_count; i++)
+        if (!strcmp(p->syncs[i].kind, "stream wait") && p->syncs[i].event == event) return true;
+    return false;
+}
+
+/* An event's record that the wait tells of, and that follows a work. */
+static bool loses_event(const struct twin *t, const struct cts_sync *record, unsigned done)
+{
+    const unsigned work = work_of(record->op);
+    if (record->result || strcmp(record->kind, "event record") ||
+        is_ordering_event(t->p, record->event) || !before_waits[work][done] ||
+        t->reach[CTS_FLOW_SURE][work][done])
+        return false;
+    for (unsigned u = 0; u < t->node_count; u++)
+        if (t->nodes[u].in_stream && before_waits[t->nodes[u].vertex][work] &&
+            !t->reach[CTS_FLOW_SURE][t->nodes[u].vertex][done])
+            return true;
+    return false;
+}
+
+/* What goes wrong if these waits are left out; NULL: nothing. before_waits: the order with them. */
+static const char *loss_without(struct twin *t, const bool *omits, bool host_seen,
+                                bool (*conflict)(unsigned, unsigned))
+{
+    const struct program *const p = t->p;
+    build_without(t, CTS_FLOW_SURE, NULL, omits);
+    bool(*const reach)[VERTICES] = t->reach[CTS_FLOW_SURE];
+    for (unsigned u = 0; u < t->node_count; u++)
+        for (unsigned v = 0; v < t->node_count; v++) {
+            const unsigned a = t->nodes[u].vertex, b = t->nodes[v].vertex;
+            if (a == b || !before_waits[a][b] || reach[a][b]) continue;
+            if (conflict(u, v)) {
+                static char text[128];
+                snprintf(text, sizeof text, "the order of ops %llu and %llu, which conflict,",
+                         (unsigned long long)t->nodes[u].op, (unsigned long long)t->nodes[v].op);
+                return text;
+            }
+            if ((is_unseen(t, u) && is_twin_work(t, v)) || (is_unseen(t, v) && is_twin_work(t, u)))
+                return "a pair that may conflict";
+        }
+    for (unsigned u = 0; u < t->node_count; u++)
+        if (is_twin_work(t, u) && is_ever_known(t, before_waits, u) && !is_ever_known(t, reach, u))
+            return "the end of a work";
+    for (size_t i = 0; i < p->catalogue.sync_count; i++) {
+        const unsigned done = return_of(p->syncs[i].op);
+        if (!omits[i]) continue;
+        for (unsigned u = 0; u < t->node_count; u++)
+            if (is_twin_work(t, u) && (!host_seen || is_unseen(t, u)) && can_host_use(t, u) &&
+                before_waits[t->nodes[u].vertex][done] && !reach[t->nodes[u].vertex][done])
+                return "what the host may use";
+        for (size_t k = 0; k < p->catalogue.sync_count; k++)
+            if (loses_event(t, &p->syncs[k], done)) return "an event's time";
+    }
+    return NULL;
+}
+
+static uint64_t waits_seen, needless_waits_seen;
+
+static void compare_waits(struct twin *t, const struct cts_flow_result *flow)
+{
+    const struct program *const p = t->p;
+    bool omits[OPS_MAX] = {false};
+    if (p->catalogue.host_function_count) {
+        assert_null(flow->is_needless_wait);
+        return;
+    }
+    memcpy(before_waits, t->reach[CTS_FLOW_SURE], sizeof before_waits);
+    touch_all(t);
+    uint64_t needless = 0, needed = 0;
+    for (size_t i = 0; i < p->catalogue.sync_count; i++) {
+        omits[i] = flow->is_needless_wait[i];
+        if (omits[i] && !is_wait(&p->syncs[i])) fail_msg("seed: sync %zu is no wait", i);
+        needless += omits[i];
+        needed += is_wait(&p->syncs[i]) && !omits[i];
+    }
+    const char *loss = loss_without(t, omits, flow->host_seen, conflict_in_bytes);
+    if (loss) fail_msg("%llu waits left out: %s is lost", (unsigned long long)needless, loss);
+    assert_int_equal(needed, flow->needed_waits);
+    waits_seen += needless + needed;
+    needless_waits_seen += needless;
+    /* Not one more can be left out. */
+    for (size_t i = 0; i < p->catalogue.sync_count && p->thread_count == 1; i++) {
+        if (!is_wait(&p->syncs[i]) || omits[i]) continue;
+        omits[i] = true;
+        loss = loss_without(t, omits, flow->host_seen, conflict_in_allocations);
+        omits[i] = false;
+        if (!loss) fail_msg("wait %zu is needless, too", i);
+    }
+    memcpy(t->reach[CTS_FLOW_SURE], before_waits, sizeof before_waits);
+}
+
 /* ---- the twin: fusion ---- */
 
 static bool has_detour(const struct twin *t, unsigned from, unsigned at, unsigned to, bool *seen)
@@ -1670,6 +1862,7 @@ static void same_as_the_twin(void **state)
         compare_others(t, &flow);
         compare_needless(t, &flow);
         fusions += compare_fusion(t, &flow);
+        compare_waits(t, &flow);
         needless += flow.longest_needed < flow.longest_enforced;
         reused += flow.longest_raw < flow.longest_needed;
         races += flow.race_pairs;
@@ -1677,14 +1870,16 @@ static void same_as_the_twin(void **state)
         edge_sum += flow.walk.edge_count;
         cts_flow_release(&flow);
     }
-    print_message("%u programs: %llu edges, %llu races, %llu possible ones; %llu with needless "
-                  "order, %llu with order by reuse; %llu fusions (%llu %llu %llu)\n",
-                  count, (unsigned long long)edge_sum, (unsigned long long)races,
-                  (unsigned long long)possible, (unsigned long long)needless,
-                  (unsigned long long)reused, (unsigned long long)fusions,
-                  (unsigned long long)maps_seen[CTS_FLOW_MAP_SAME_CTA],
-                  (unsigned long long)maps_seen[CTS_FLOW_MAP_NEIGHBOUR],
-                  (unsigned long long)maps_seen[CTS_FLOW_MAP_REDUCTION]);
+    print_message(
+        "%u programs: %llu edges, %llu races, %llu possible ones; %llu with needless "
+        "order, %llu with order by reuse; %llu fusions (%llu %llu %llu); %llu of %llu waits "
+        "needless\n",
+        count, (unsigned long long)edge_sum, (unsigned long long)races,
+        (unsigned long long)possible, (unsigned long long)needless, (unsigned long long)reused,
+        (unsigned long long)fusions, (unsigned long long)maps_seen[CTS_FLOW_MAP_SAME_CTA],
+        (unsigned long long)maps_seen[CTS_FLOW_MAP_NEIGHBOUR],
+        (unsigned long long)maps_seen[CTS_FLOW_MAP_REDUCTION],
+        (unsigned long long)needless_waits_seen, (unsigned long long)waits_seen);
     assert_true(one ||
                 (races > count && possible > count && needless > 0 && reused > 0 && fusions > 0));
     free(p);

@@ -15,9 +15,16 @@ uint32_t *cts_flow_new_clock(const struct cts_flow_clocks *clocks)
 }
 
 enum cts_status cts_flow_add_node(struct cts_flow_clocks *clocks, const struct cts_flow_node *node,
-                                  const uint32_t *clock)
+                                  uint32_t *clock)
 {
     struct cts_flow_order *const order = clocks->order;
+    const struct cts_flow_wait_judge *const waits = clocks->options->waits;
+    if (waits) {
+        const uint32_t thread = cts_flow_thread_index(&clocks->rows, node->op);
+        const enum cts_status judged = waits->node(
+            waits->state, thread, clock, cts_flow_thread_clock(clocks, thread), clocks->error);
+        if (judged) return judged;
+    }
     if (order->node_count == order->node_capacity &&
         cts_array_grow((void **)&order->nodes, &order->node_capacity, order->node_count + 1,
                        sizeof *order->nodes, clocks->error))

@@ -81,8 +81,7 @@ void cts_flow_clocks_release(struct cts_flow_clocks *clocks);
 uint32_t *cts_flow_new_clock(const struct cts_flow_clocks *clocks);
 /* A node of node->chain, preceded by what `clock` knows. */
 CTS_MUST_CHECK enum cts_status cts_flow_add_node(struct cts_flow_clocks *clocks,
-                                                 const struct cts_flow_node *node,
-                                                 const uint32_t *clock);
+                                                 const struct cts_flow_node *node, uint32_t *clock);
 /* Where what the thread knows now is kept, in order->clocks. */
 CTS_MUST_CHECK enum cts_status cts_flow_keep_thread_clock(struct cts_flow_clocks *clocks,
                                                           uint32_t thread, size_t *place);

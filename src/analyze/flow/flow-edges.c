@@ -29,6 +29,7 @@ struct state {
     size_t rank_begin;    /* first node of the rank */
     bool is_constant;     /* the node allocates a __constant__ variable */
     struct stretches to, from;
+    size_t *touched_at; /* by allocation: its last row in walk->touched, if it is its */
 };
 
 static const struct cts_flow_node *node_at(const struct state *s, uint32_t node)
@@ -303,6 +304,25 @@ static enum cts_status settle_writers(struct state *s, const struct cts_flow_sta
     return status;
 }
 
+static enum cts_status note_touch(struct state *s, uint32_t allocation, bool wrote,
+                                  struct cts_error *error)
+{
+    struct cts_flow_walk *const walk = s->walk;
+    size_t *const at = &s->touched_at[allocation];
+    if (*at < walk->touched_count && walk->touched[*at].node == s->node &&
+        walk->touched[*at].allocation == allocation) {
+        walk->touched[*at].wrote |= wrote;
+        return CTS_OK;
+    }
+    *at = walk->touched_count;
+    if (walk->touched_count == walk->touched_capacity &&
+        cts_array_grow((void **)&walk->touched, &walk->touched_capacity, walk->touched_count + 1,
+                       sizeof *walk->touched, error))
+        return CTS_MEMORY;
+    walk->touched[walk->touched_count++] = (struct cts_flow_touched){s->node, allocation, wrote};
+    return CTS_OK;
+}
+
 static void note_use(struct state *s, const struct cts_flow_state *state,
                      const struct cts_flow_met *met)
 {
@@ -337,7 +357,12 @@ static enum cts_status settle(struct state *s, const struct cts_flow_met *met,
 {
     const struct cts_flow_state state = cts_flow_state_at(s->memory, met->state);
     note_use(s, &state, met);
-    enum cts_status status = settle_writers(s, &state, met, error);
+    enum cts_status status = CTS_OK;
+    if (!(met->ways & CTS_WAY_END))
+        status = note_touch(
+            s, state.tenant ? state.tenant - 1 : (uint32_t)s->walk->catalogue->allocation_count,
+            cts_ways_write(met->ways), error);
+    if (!status) status = settle_writers(s, &state, met, error);
     struct cts_flow_cell cell;
     for (uint32_t list = cts_ways_write(met->ways) ? state.readers : 0; list && !status;
          list = cell.next) {
@@ -625,6 +650,8 @@ enum cts_status cts_flow_walk_make(const struct cts_catalogue *catalogue,
                                                          .threads = options->threads,
                                                          .progress = options->progress};
     enum cts_status status = make_arrays(walk, error);
+    s.touched_at = cts_array_zeroed(catalogue->allocation_count + 1, sizeof *s.touched_at, error);
+    if (!status && !s.touched_at) status = CTS_MEMORY;
     if (!status) status = cts_flow_toucher_new(&touch_options, &s.toucher, error);
     if (!status) judge_launches(walk);
     if (!status) status = walk_nodes(&s, error);
@@ -634,6 +661,7 @@ enum cts_status cts_flow_walk_make(const struct cts_catalogue *catalogue,
     cts_flow_toucher_free(s.toucher);
     cts_flow_memory_free(s.memory);
     cts_map_release(&s.edges);
+    free(s.touched_at);
     free(s.to.items);
     free(s.from.items);
     if (status) cts_flow_walk_release(walk);
@@ -645,6 +673,7 @@ void cts_flow_walk_release(struct cts_flow_walk *walk)
     free(walk->edges);
     free(walk->uses);
     free(walk->allocations);
+    free(walk->touched);
     free(walk->tells_host);
     free(walk->signal_group);
     free(walk->live_bytes);

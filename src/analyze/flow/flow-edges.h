@@ -39,6 +39,12 @@ struct cts_flow_use {
     bool hides_loads, hides_stores; /* a launch of which not all is recorded */
 };
 
+/* A node touched an allocation. */
+struct cts_flow_touched {
+    uint32_t node, allocation; /* index in the catalogue; its count: memory of no allocation */
+    bool wrote;
+};
+
 struct cts_flow_allocation_use {
     uint32_t first_node, last_node; /* that touched it; CTS_NONE: none */
     uint32_t nodes, launches;       /* that touched it */
@@ -52,7 +58,9 @@ struct cts_flow_walk {
     size_t edge_count, edge_capacity;
     struct cts_flow_use *uses;                   /* by node */
     struct cts_flow_allocation_use *allocations; /* by index in the catalogue */
-    bool *tells_host;                            /* by index of the launch in the catalogue */
+    struct cts_flow_touched *touched;            /* by node; without allocations and frees */
+    size_t touched_count, touched_capacity;
+    bool *tells_host; /* by index of the launch in the catalogue */
     uint32_t
         *signal_group;   /* by node: nodes that may have waited for one another have one number */
     int64_t *live_bytes; /* by node: how live bytes change there; one more than nodes */

@@ -51,6 +51,9 @@ CTS_MUST_CHECK enum cts_status cts_flow_find_memory(struct cts_flow_result *flow
 CTS_MUST_CHECK enum cts_status cts_flow_find_needless_order(struct cts_flow_result *flow,
                                                             const struct cts_flow_facts *facts,
                                                             struct cts_error *error);
+CTS_MUST_CHECK enum cts_status cts_flow_find_needless_waits(struct cts_flow_result *flow,
+                                                            const struct cts_flow_facts *facts,
+                                                            struct cts_error *error);
 /* `options`: how to read the launches again. */
 CTS_MUST_CHECK enum cts_status cts_flow_find_fusion(struct cts_flow_result *flow,
                                                     const struct cts_flow_facts *facts,

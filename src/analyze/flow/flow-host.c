@@ -123,13 +123,12 @@ static void synchronise_legacy(const struct cts_flow_clocks *clocks,
             cts_flow_join(clocks, host, clocks->streams.items[i].clock);
 }
 
-enum cts_status cts_flow_synchronise(struct cts_flow_clocks *clocks, size_t index, uint32_t thread)
+/* Adds to `host` what a thread knows behind a call that succeeded. */
+static enum cts_status learn(struct cts_flow_clocks *clocks, const struct cts_sync *sync,
+                             uint32_t *host)
 {
-    const struct cts_sync *const sync = &clocks->rows.catalogue->syncs[index];
-    if (sync->result != 0 || !sync->kind) return CTS_OK; /* failed, or said 'not yet' */
     const struct cts_stream_clock *const stream =
         sync->stream != CTS_NONE ? cts_stream_clocks_find(&clocks->streams, sync->stream) : NULL;
-    uint32_t *const host = cts_flow_thread_clock(clocks, thread);
     if (!strcmp(sync->kind, "device sync")) {
         synchronise_device(clocks, sync, stream, host);
         return CTS_OK;
@@ -139,5 +138,42 @@ enum cts_status cts_flow_synchronise(struct cts_flow_clocks *clocks, size_t inde
     if (stream && stream->is_legacy && !strcmp(sync->kind, "stream sync") &&
         cts_flow_at_least(clocks, CTS_FLOW_CALLS))
         synchronise_legacy(clocks, stream, host);
+    return status;
+}
+
+static bool blocks(const struct cts_sync *sync)
+{
+    return !strcmp(sync->kind, "device sync") || !strcmp(sync->kind, "stream sync") ||
+           !strcmp(sync->kind, "event sync");
+}
+
+static enum cts_status judge_wait(struct cts_flow_clocks *clocks, size_t index, uint32_t thread,
+                                  uint32_t *host)
+{
+    const struct cts_flow_wait_judge *const waits = clocks->options->waits;
+    uint32_t *const after = cts_flow_new_clock(clocks);
+    if (!after) return CTS_MEMORY;
+    cts_flow_join(clocks, after, host);
+    bool counts = true;
+    enum cts_status status = learn(clocks, &clocks->rows.catalogue->syncs[index], after);
+    const struct cts_flow_wait wait = {index, thread, host, after};
+    if (!status) status = waits->wait(waits->state, &wait, &counts, clocks->error);
+    if (!status && counts) cts_flow_join(clocks, host, after);
+    free(after);
+    return status;
+}
+
+enum cts_status cts_flow_synchronise(struct cts_flow_clocks *clocks, size_t index, uint32_t thread)
+{
+    const struct cts_flow_wait_judge *const waits = clocks->options->waits;
+    const struct cts_sync *const sync = &clocks->rows.catalogue->syncs[index];
+    if (sync->result != 0 || !sync->kind) return CTS_OK; /* failed, or said 'not yet' */
+    uint32_t *const host = cts_flow_thread_clock(clocks, thread);
+    if (waits && blocks(sync)) return judge_wait(clocks, index, thread, host);
+    enum cts_status status = learn(clocks, sync, host);
+    const struct cts_stream_clock *const stream =
+        sync->stream != CTS_NONE ? cts_stream_clocks_find(&clocks->streams, sync->stream) : NULL;
+    if (!status && waits && stream && !strcmp(sync->kind, "event record"))
+        status = waits->event(waits->state, sync->event, stream->clock, clocks->error);
     return status;
 }

@@ -184,7 +184,12 @@ static enum cts_status order_rank(const struct cts_catalogue *catalogue, size_t 
     enum cts_status status = cts_flow_clocks_start(&clocks, catalogue, order->ranks[rank_index]);
     if (!status) status = collect_requests(&requests, cts_flow_at_least(&clocks, CTS_FLOW_SIGNALS));
     order->chain_counts[rank_index] = clocks.chain_count;
+    const struct cts_flow_wait_judge *const waits = options->waits;
+    const struct cts_flow_rank rank = {order->ranks[rank_index], clocks.chain_count,
+                                       clocks.rows.thread_count};
+    if (!status && waits) status = waits->begin(waits->state, &rank, error);
     if (!status) status = take_all(&clocks, &requests);
+    if (!status && waits) status = waits->end(waits->state, clocks.thread_clocks, error);
     free(requests.items);
     cts_flow_clocks_release(&clocks);
     return status;

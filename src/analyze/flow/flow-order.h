@@ -57,9 +57,35 @@ struct cts_flow_order {
     size_t rank_count;
 };
 
+/* Blocking synchronisations of a host thread, and who decides during the pass which of them count.
+ * Clocks have `width` numbers; `host` is what the thread knows. */
+struct cts_flow_wait {
+    size_t sync;                  /* index in the catalogue */
+    uint32_t thread;              /* index, of those of the rank */
+    const uint32_t *host, *after; /* before the wait, and behind it if it counts */
+};
+struct cts_flow_rank {
+    uint32_t rank, chain_count, thread_count;
+};
+struct cts_flow_wait_judge {
+    void *state;
+    enum cts_status (*begin)(void *state, const struct cts_flow_rank *rank,
+                             struct cts_error *error);
+    enum cts_status (*wait)(void *state, const struct cts_flow_wait *wait, bool *counts,
+                            struct cts_error *error);
+    /* The next node, preceded by what `clock` knows; both clocks may be advanced. */
+    enum cts_status (*node)(void *state, uint32_t thread, uint32_t *clock, uint32_t *host,
+                            struct cts_error *error);
+    /* An event was recorded behind what `clock` knows. */
+    enum cts_status (*event)(void *state, uint64_t event, const uint32_t *clock,
+                             struct cts_error *error);
+    enum cts_status (*end)(void *state, const uint32_t *thread_clocks, struct cts_error *error);
+};
+
 struct cts_flow_order_options {
     enum cts_flow_level level;
     const bool *tells_host; /* CTS_FLOW_SIGNALS: by index of the launch in the catalogue */
+    const struct cts_flow_wait_judge *waits; /* NULL: all count */
 };
 
 /* The catalogue must outlive the order. Nodes, chains and positions do not depend on the level.

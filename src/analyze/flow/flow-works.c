@@ -24,7 +24,7 @@ static struct cts_flow_node copy_node(const struct cts_flow_clocks *clocks, size
 
 /* The CPU loads or stores of a host function, all at its place. */
 static enum cts_status add_accesses(struct cts_flow_clocks *clocks, size_t index, bool stores,
-                                    uint32_t chain, const uint32_t *clock)
+                                    uint32_t chain, uint32_t *clock)
 {
     const struct cts_catalogue *const c = clocks->rows.catalogue;
     const struct cts_host_function *const row = &c->host_functions[index];

@@ -87,6 +87,13 @@ static int compare_allocations(const struct cts_flow_result *flow, uint32_t left
     return (a->column > b->column) - (a->column < b->column);
 }
 
+static int compare_waits(const struct cts_flow_result *flow, const struct cts_flow_finding *a,
+                         const struct cts_flow_finding *b)
+{
+    if (a->kind != CTS_FLOW_NEEDLESS_WAIT) return 0;
+    return strcmp(flow->catalogue->syncs[a->sync].kind, flow->catalogue->syncs[b->sync].kind);
+}
+
 struct keyed {
     const struct cts_flow_result *flow;
     struct cts_flow_finding finding;
@@ -99,6 +106,8 @@ static int by_key(const void *left, const void *right)
     if (a->finding.reason != b->finding.reason)
         return a->finding.reason < b->finding.reason ? -1 : 1;
     if (a->finding.map != b->finding.map) return a->finding.map < b->finding.map ? -1 : 1;
+    const int wait = compare_waits(a->flow, &a->finding, &b->finding);
+    if (wait) return wait;
     const uint64_t x = subject_of(a->flow, a->finding.node),
                    y = subject_of(a->flow, b->finding.node);
     if (x != y) return x < y ? -1 : 1;
@@ -173,6 +182,7 @@ static enum cts_status find(struct cts_flow_result *flow,
     if (!status) status = cts_flow_find_copies(flow, &facts, error);
     if (!status) status = cts_flow_find_memory(flow, &facts, error);
     if (!status) status = cts_flow_find_needless_order(flow, &facts, error);
+    if (!status) status = cts_flow_find_needless_waits(flow, &facts, error);
     if (!status) status = cts_flow_find_fusion(flow, &facts, touch, error);
     flow->lower_bound = facts.has_gaps || facts.is_unfinished || flow->hiding_launches > 0;
     cts_flow_facts_release(&facts);
@@ -209,5 +219,6 @@ void cts_flow_release(struct cts_flow_result *flow)
     cts_flow_walk_release(&flow->walk);
     cts_flow_order_release(&flow->order);
     free(flow->findings);
+    free(flow->is_needless_wait);
     *flow = (struct cts_flow_result){0};
 }

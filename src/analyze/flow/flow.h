@@ -32,6 +32,7 @@
       "what the other writes")                                                                     \
     X(REUSE_ORDER, "order by reuse",                                                               \
       "give the second memory of its own: only reused memory orders the two")                      \
+    X(NEEDLESS_WAIT, "needless wait", "remove the wait between the two")                           \
     X(FUSION, "fusion", "make one kernel of the two")
 
 enum cts_flow_finding_kind {
@@ -72,6 +73,7 @@ struct cts_flow_finding {
     uint32_t other;        /* the second node of a pair; CTS_NONE: none */
     uint32_t allocation;   /* index in the catalogue; CTS_NONE: none, or several */
     enum cts_flow_map map; /* fusion */
+    uint32_t sync;         /* needless wait: index in the catalogue */
     uint64_t times;
     uint64_t bytes;      /* the evidence and the ceiling, summed over all times */
     uint64_t first, end; /* addresses; 0: not said */
@@ -97,6 +99,8 @@ struct cts_flow_result {
     /* Works on the longest chain of nodes that follow each other: in the order of the program, by
      * data, by true dependences. 0: not judged, as the run has host functions. */
     uint32_t longest_enforced, longest_needed, longest_raw;
+    bool *is_needless_wait;                /* by index of the synchronisation; NULL: not judged */
+    uint64_t needed_waits, needless_waits; /* of host threads; not those that wait for nothing */
     uint32_t peak_node; /* the allocation at which the first is reached; CTS_NONE: none */
     bool host_seen;     /* CPU accesses were recorded */
     bool knows_threads; /* the run has the host thread of each call */
