@@ -6,57 +6,22 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "common/radix.h"
 #include "common/search.h"
 #include "common/promise.h"
 
-enum { INSERTION_MAX = 40 };
-
-static void sort_few(struct cts_span *items, size_t count)
-{
-    for (size_t i = 1; i < count; i++) {
-        const struct cts_span span = items[i];
-        size_t k = i;
-        for (; k > 0 && items[k - 1].start > span.start; k--) items[k] = items[k - 1];
-        items[k] = span;
-    }
-}
-
-static void sort_by_byte(const struct cts_span *from, struct cts_span *to, size_t count,
-                         unsigned shift)
-{
-    size_t places[256] = {0};
-    for (size_t i = 0; i < count; i++) places[(from[i].start >> shift) & 255]++;
-    size_t place = 0;
-    for (unsigned i = 0; i < 256; i++) {
-        const size_t here = places[i];
-        places[i] = place;
-        place += here;
-    }
-    for (size_t i = 0; i < count; i++) to[places[(from[i].start >> shift) & 255]++] = from[i];
-}
+#define START_OF(span) ((span)->start)
+CTS_RADIX_SORT(sort_spans, struct cts_span, START_OF, 8)
 
 enum cts_status cts_spans_sort(struct cts_spans *spans, struct cts_spans *scratch,
                                struct cts_error *error)
 {
     if (!spans->descending) return CTS_OK;
     spans->descending = false;
-    if (spans->count <= INSERTION_MAX) {
-        sort_few(spans->items, spans->count);
-        return CTS_OK;
-    }
-    if (CTS_ARRAY_RESERVE(scratch, spans->count, error)) return CTS_MEMORY;
-    uint64_t differing = 0;
-    for (size_t i = 1; i < spans->count; i++)
-        differing |= spans->items[i].start ^ spans->items[0].start;
-    struct cts_span *from = spans->items, *to = scratch->items;
-    for (unsigned shift = 0; shift < 64; shift += 8) {
-        if (!((differing >> shift) & 255)) continue;
-        sort_by_byte(from, to, spans->count, shift);
-        struct cts_span *const swapped = from;
-        from = to;
-        to = swapped;
-    }
-    if (from != spans->items) memcpy(spans->items, from, spans->count * sizeof *from);
+    if (spans->count > CTS_RADIX_FEW && CTS_ARRAY_RESERVE(scratch, spans->count, error))
+        return CTS_MEMORY;
+    const struct cts_span *const sorted = sort_spans(spans->items, scratch->items, spans->count);
+    if (sorted != spans->items) memcpy(spans->items, sorted, spans->count * sizeof *sorted);
     CTS_ASSERT_ORDER(i, spans->count, spans->items[i - 1].start <= spans->items[i].start);
     return CTS_OK;
 }

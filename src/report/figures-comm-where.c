@@ -222,45 +222,8 @@ static enum cts_status name_allocation(struct cts_figure_axis *axis, size_t i,
     return cts_figure_category(axis, i, error, "0x%llx", (unsigned long long)row->address);
 }
 
-static enum cts_status allocations(struct cts_figures *figures,
-                                   const struct cts_catalogue *catalogue,
-                                   const struct cts_comm *comm, struct cts_error *error)
-{
-    static const struct cts_figure_texts texts = {
-        .name = "comm-allocations",
-        .group = "allocations",
-        .title = "Communication by variable",
-        .says = "Bytes received from earlier launches, and bytes written that a later launch "
-                "reads, for the allocations with the most bytes.",
-    };
-    size_t chosen[BARS_MAX];
-    uint64_t *const bytes = cts_array_zeroed(comm->allocation_count, sizeof *bytes, error);
-    if (!bytes) return error->status;
-    for (size_t i = 0; i < comm->allocation_count; i++)
-        bytes[i] =
-            comm->allocations[i].received_bytes + comm->allocations[i].communicated_out_bytes;
-    const size_t count = largest(bytes, comm->allocation_count, BARS_MAX, chosen);
-    free(bytes);
-    if (!count) return CTS_OK;
-    struct cts_figure *const figure = cts_figures_add(figures, CTS_FIGURE_BARS, &texts, error);
-    if (!figure) return error->status;
-    figure->x.label = "allocation";
-    figure->y = (struct cts_figure_axis){.label = "bytes", .unit = CTS_UNIT_BYTES};
-    enum cts_status status = cts_figure_categories(&figure->x, count, error);
-    if (!status) status = cts_figure_room(figure, count, 2, error);
-    if (!status) status = cts_figure_name(figure, 0, error, "received");
-    if (!status) status = cts_figure_name(figure, 1, error, "written, read later");
-    for (size_t i = 0; i < count && !status; i++) {
-        const struct cts_comm_allocation *const sum = &comm->allocations[chosen[i]];
-        status = name_allocation(&figure->x, i, catalogue, sum->allocation, error);
-        figure->series[0].values[i] = (double)sum->received_bytes;
-        figure->series[1].values[i] = (double)sum->communicated_out_bytes;
-    }
-    return status;
-}
-
 static enum cts_status name_site(struct cts_figure_axis *axis, size_t i,
-                                 const struct cts_catalogue *catalogue, uint32_t site,
+                                 const struct cts_catalogue *catalogue, size_t site,
                                  struct cts_error *error)
 {
     const struct cts_site *const row = &catalogue->sites[site];
@@ -273,6 +236,106 @@ static enum cts_status name_site(struct cts_figure_axis *axis, size_t i,
                                cts_operation_text(row->operation));
 }
 
+/* The rows with the most bytes, each with a bar for what came in and one for what went out. */
+struct flows {
+    const struct cts_figure_texts *texts;
+    const char *axis, *unit; /* titles of x and of y */
+    const char *in, *out;    /* titles of the bars */
+    size_t count;            /* rows */
+    void (*bytes)(const struct cts_comm *comm, size_t row, uint64_t *in, uint64_t *out);
+    enum cts_status (*name)(struct cts_figure_axis *axis, size_t i,
+                            const struct cts_catalogue *catalogue, size_t id,
+                            struct cts_error *error);
+    size_t (*id)(const struct cts_comm *comm, size_t row); /* of what `name` names */
+};
+
+static enum cts_status choose_rows(const struct flows *flows, const struct cts_comm *comm,
+                                   size_t chosen[BARS_MAX], size_t *count, struct cts_error *error)
+{
+    uint64_t *const sums = cts_array_zeroed(flows->count, sizeof *sums, error);
+    if (!sums) return CTS_MEMORY;
+    for (size_t i = 0; i < flows->count; i++) {
+        uint64_t in, out;
+        flows->bytes(comm, i, &in, &out);
+        sums[i] = in + out;
+    }
+    *count = largest(sums, flows->count, BARS_MAX, chosen);
+    free(sums);
+    return CTS_OK;
+}
+
+static enum cts_status draw_flows(struct cts_figures *figures,
+                                  const struct cts_catalogue *catalogue,
+                                  const struct cts_comm *comm, const struct flows *flows,
+                                  struct cts_error *error)
+{
+    size_t chosen[BARS_MAX], count = 0;
+    enum cts_status status = choose_rows(flows, comm, chosen, &count, error);
+    if (status || !count) return status;
+    struct cts_figure *const figure =
+        cts_figures_add(figures, CTS_FIGURE_BARS, flows->texts, error);
+    if (!figure) return error->status;
+    figure->x.label = flows->axis;
+    figure->y = (struct cts_figure_axis){.label = flows->unit, .unit = CTS_UNIT_BYTES};
+    status = cts_figure_categories(&figure->x, count, error);
+    if (!status) status = cts_figure_room(figure, count, 2, error);
+    if (!status) status = cts_figure_name(figure, 0, error, "%s", flows->in);
+    if (!status) status = cts_figure_name(figure, 1, error, "%s", flows->out);
+    for (size_t i = 0; i < count && !status; i++) {
+        uint64_t in, out;
+        flows->bytes(comm, chosen[i], &in, &out);
+        status = flows->name(&figure->x, i, catalogue, flows->id(comm, chosen[i]), error);
+        figure->series[0].values[i] = (double)in;
+        figure->series[1].values[i] = (double)out;
+    }
+    return status;
+}
+
+static void allocation_bytes(const struct cts_comm *comm, size_t row, uint64_t *in, uint64_t *out)
+{
+    *in = comm->allocations[row].received_bytes;
+    *out = comm->allocations[row].communicated_out_bytes;
+}
+
+static size_t allocation_at(const struct cts_comm *comm, size_t row)
+{
+    return comm->allocations[row].allocation;
+}
+
+static enum cts_status allocations(struct cts_figures *figures,
+                                   const struct cts_catalogue *catalogue,
+                                   const struct cts_comm *comm, struct cts_error *error)
+{
+    static const struct cts_figure_texts texts = {
+        .name = "comm-allocations",
+        .group = "allocations",
+        .title = "Communication by variable",
+        .says = "Bytes received from earlier launches, and bytes written that a later launch "
+                "reads, for the allocations with the most bytes.",
+    };
+    const struct flows flows = {.texts = &texts,
+                                .axis = "allocation",
+                                .unit = "bytes",
+                                .in = "received",
+                                .out = "written, read later",
+                                .count = comm->allocation_count,
+                                .bytes = allocation_bytes,
+                                .name = name_allocation,
+                                .id = allocation_at};
+    return draw_flows(figures, catalogue, comm, &flows, error);
+}
+
+static void site_bytes(const struct cts_comm *comm, size_t row, uint64_t *in, uint64_t *out)
+{
+    *in = comm->sites[row].received_access_bytes;
+    *out = comm->sites[row].sent_access_bytes;
+}
+
+static size_t site_at(const struct cts_comm *comm, size_t row)
+{
+    return comm->sites[row].site;
+}
+
 static enum cts_status sites(struct cts_figures *figures, const struct cts_catalogue *catalogue,
                              const struct cts_comm *comm, struct cts_error *error)
 {
@@ -283,29 +346,16 @@ static enum cts_status sites(struct cts_figures *figures, const struct cts_catal
         .says = "Bytes that thread accesses of a line read from earlier launches or wrote for "
                 "later launches, for the lines with the most bytes.",
     };
-    size_t chosen[BARS_MAX];
-    uint64_t *const bytes = cts_array_zeroed(comm->site_count, sizeof *bytes, error);
-    if (!bytes) return error->status;
-    for (size_t i = 0; i < comm->site_count; i++)
-        bytes[i] = comm->sites[i].received_access_bytes + comm->sites[i].sent_access_bytes;
-    const size_t count = largest(bytes, comm->site_count, BARS_MAX, chosen);
-    free(bytes);
-    if (!count) return CTS_OK;
-    struct cts_figure *const figure = cts_figures_add(figures, CTS_FIGURE_BARS, &texts, error);
-    if (!figure) return error->status;
-    figure->x.label = "source line";
-    figure->y = (struct cts_figure_axis){.label = "bytes accessed", .unit = CTS_UNIT_BYTES};
-    enum cts_status status = cts_figure_categories(&figure->x, count, error);
-    if (!status) status = cts_figure_room(figure, count, 2, error);
-    if (!status) status = cts_figure_name(figure, 0, error, "read from earlier launches");
-    if (!status) status = cts_figure_name(figure, 1, error, "written, read later");
-    for (size_t i = 0; i < count && !status; i++) {
-        const struct cts_comm_site_sum *const sum = &comm->sites[chosen[i]];
-        status = name_site(&figure->x, i, catalogue, sum->site, error);
-        figure->series[0].values[i] = (double)sum->received_access_bytes;
-        figure->series[1].values[i] = (double)sum->sent_access_bytes;
-    }
-    return status;
+    const struct flows flows = {.texts = &texts,
+                                .axis = "source line",
+                                .unit = "bytes accessed",
+                                .in = "read from earlier launches",
+                                .out = "written, read later",
+                                .count = comm->site_count,
+                                .bytes = site_bytes,
+                                .name = name_site,
+                                .id = site_at};
+    return draw_flows(figures, catalogue, comm, &flows, error);
 }
 
 enum cts_status cts_figures_of_comm_where(struct cts_figures *figures,

@@ -7,58 +7,26 @@
 #include <stdlib.h>
 
 #include "analyze/partition/partition-model.h"
+#include "common/radix.h"
 
-enum { DIGIT_BITS = 11, DIGITS = 1 << DIGIT_BITS, INSERTION_MAX = 32 };
+#define START_OF(touch) ((touch)->start)
+CTS_RADIX_SORT(sort_touches, struct cts_touch, START_OF, 11)
 
-static void sort_few(struct cts_touch *items, size_t count)
+/* Sorts touches by address. */
+static enum cts_status sort(struct cts_touches *touches, struct cts_touches *scratch,
+                            struct cts_error *error)
 {
-    for (size_t i = 1; i < count; i++) {
-        const struct cts_touch touch = items[i];
-        size_t k = i;
-        for (; k > 0 && items[k - 1].start > touch.start; k--) items[k] = items[k - 1];
-        items[k] = touch;
-    }
-}
-
-static void sort_by_digit(const struct cts_touch *from, struct cts_touch *to, size_t count,
-                          unsigned shift)
-{
-    size_t places[DIGITS] = {0};
-    for (size_t i = 0; i < count; i++) places[(from[i].start >> shift) & (DIGITS - 1)]++;
-    size_t place = 0;
-    for (unsigned i = 0; i < DIGITS; i++) {
-        const size_t here = places[i];
-        places[i] = place;
-        place += here;
-    }
-    for (size_t i = 0; i < count; i++)
-        to[places[(from[i].start >> shift) & (DIGITS - 1)]++] = from[i];
-}
-
-/* touch-sort.c: sorts touches by address (LSD radix). */
-static enum cts_status cts_touches_sort(struct cts_touches *touches, struct cts_touches *scratch,
-                                        struct cts_error *error)
-{
-    uint64_t differing = 0;
+    const size_t count = touches->count;
     bool descending = false;
-    for (size_t i = 1; i < touches->count; i++) {
-        differing |= touches->items[i].start ^ touches->items[0].start;
+    for (size_t i = 1; i < count; i++)
         descending |= touches->items[i].start < touches->items[i - 1].start;
-    }
     if (!descending) return CTS_OK;
-    if (touches->count <= INSERTION_MAX) {
-        sort_few(touches->items, touches->count);
-        return CTS_OK;
-    }
-    if (CTS_ARRAY_RESERVE(scratch, touches->count, error)) return CTS_MEMORY;
-    for (unsigned shift = 0; shift < 64; shift += DIGIT_BITS) {
-        if (!((differing >> shift) & (DIGITS - 1))) continue;
-        sort_by_digit(touches->items, scratch->items, touches->count, shift);
-        scratch->count = touches->count;
-        const struct cts_touches swapped = *touches;
-        *touches = *scratch;
-        *scratch = swapped;
-    }
+    if (count > CTS_RADIX_FEW && CTS_ARRAY_RESERVE(scratch, count, error)) return CTS_MEMORY;
+    if (sort_touches(touches->items, scratch->items, count) == touches->items) return CTS_OK;
+    scratch->count = count;
+    const struct cts_touches swapped = *touches;
+    *touches = *scratch;
+    *scratch = swapped;
     return CTS_OK;
 }
 
@@ -101,7 +69,7 @@ static enum cts_status sort_ends(struct cts_partition_region *region,
         ends->items[i] = (struct cts_touch){
             touches->items[i].start + touches->items[i].length_bytes, 0, touches->items[i].cta};
     ends->count = touches->count;
-    return cts_touches_sort(ends, &region->scratch, &region->error);
+    return sort(ends, &region->scratch, &region->error);
 }
 
 static enum cts_status need_active(struct cts_partition_region *region)
@@ -133,7 +101,7 @@ enum cts_status cts_region_sweep(struct cts_partition_region *region, struct cts
 {
     if (!touches->count) return CTS_OK;
     enum cts_status status = need_active(region);
-    if (!status) status = cts_touches_sort(touches, &region->scratch, &region->error);
+    if (!status) status = sort(touches, &region->scratch, &region->error);
     if (!status) status = sort_ends(region, touches);
     if (status) return status;
     struct active a = {.region = region, .first_place = first_place};

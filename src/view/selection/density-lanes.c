@@ -176,11 +176,9 @@ static void add_lanes(const struct density_grid *grid, struct lane_counts *count
     uint64_t addresses[CTS_WARP_LANES];
     block_addresses(block, shape, i, addresses);
     for (unsigned k = 0; k < shape->lanes; k++) {
-        struct block_hull lane;
-        if (!block_clip(shape, addresses[k], grid->first, grid->last, &lane)) continue;
-        const uint64_t end = (lane.last - grid->first) >> grid->cell_shift;
-        for (uint64_t c = (lane.first - grid->first) >> grid->cell_shift; c <= end; c++)
-            counts->cells[c]++;
+        uint64_t cell, last;
+        if (!density_cells_of(grid, shape, addresses[k], &cell, &last)) continue;
+        for (; cell <= last; cell++) counts->cells[cell]++;
     }
 }
 

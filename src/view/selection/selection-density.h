@@ -20,6 +20,18 @@ static inline bool density_is_aligned(const struct density_grid *grid,
     return !((shape->alignment | grid->first) & rest) && UINT64_C(1) << grid->cell_shift > rest;
 }
 
+/* The cells [*first, *last] that the lane at an address touches; false: none. */
+static inline bool density_cells_of(const struct density_grid *grid,
+                                    const struct block_shape *shape, uint64_t address,
+                                    uint64_t *first, uint64_t *last)
+{
+    struct block_hull lane;
+    if (!block_clip(shape, address, grid->first, grid->last, &lane)) return false;
+    *first = (lane.first - grid->first) >> grid->cell_shift;
+    *last = (lane.last - grid->first) >> grid->cell_shift;
+    return true;
+}
+
 /* ---- how many lanes touch a cell ---- */
 
 /* What a thread has counted. */

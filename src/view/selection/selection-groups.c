@@ -9,6 +9,7 @@
 
 #include "view/selection/selection-scan.h"
 #include "common/array.h"
+#include "common/radix.h"
 #include "common/search.h"
 
 struct row {
@@ -285,24 +286,8 @@ struct place {
     size_t row;
 };
 
-/* LSD radix sort; `spare` has as much room. The result is where the return value points. */
-static struct place *sort_places(struct place *places, struct place *spare, size_t count)
-{
-    uint64_t differ = 0;
-    for (size_t i = 1; i < count; i++) differ |= places[i].key ^ places[0].key;
-    for (unsigned shift = 0; shift < 64; shift += 8) {
-        size_t starts[257] = {0};
-        if (!(differ >> shift & 255)) continue;
-        for (size_t i = 0; i < count; i++) starts[(places[i].key >> shift & 255) + 1]++;
-        for (size_t b = 0; b < 256; b++) starts[b + 1] += starts[b];
-        for (size_t i = 0; i < count; i++)
-            spare[starts[places[i].key >> shift & 255]++] = places[i];
-        struct place *const other = places;
-        places = spare;
-        spare = other;
-    }
-    return places;
-}
+#define KEY_OF(place) ((place)->key)
+CTS_RADIX_SORT(sort_places, struct place, KEY_OF, 8)
 
 /* Joins rows of one key, in place; they are ordered by key then. */
 static enum cts_status join(struct rows *rows, struct cts_error *error)

@@ -188,65 +188,42 @@ static struct number square_root(struct number a)
         .mantissa = (wide)root << 1 | !exact, .exponent = (a.exponent - up) / 2 - 1, .negative = 0};
 }
 
-CTS_FUNCTION double cts_fma_double(double a, double b, double c, enum cts_rounding mode)
-{
-    if (!is_finite(a) || !is_finite(b) || !is_finite(c)) return __builtin_fma(a, b, c);
-    return pack_double(sum(product(unpack(a), unpack(b)), unpack(c), mode), mode);
-}
+/* What both types share: not a number and infinity go the way of the plain operation. */
+#define OPERATIONS(type, suffix)                                                                   \
+    CTS_FUNCTION type cts_fma_##type(type a, type b, type c, enum cts_rounding mode)               \
+    {                                                                                              \
+        if (!is_finite(a) || !is_finite(b) || !is_finite(c))                                       \
+            return __builtin_fma##suffix(a, b, c);                                                 \
+        return pack_##type(sum(product(unpack(a), unpack(b)), unpack(c), mode), mode);             \
+    }                                                                                              \
+                                                                                                   \
+    CTS_FUNCTION type cts_add_##type(type a, type b, enum cts_rounding mode)                       \
+    {                                                                                              \
+        if (!is_finite(a) || !is_finite(b)) return a + b;                                          \
+        return pack_##type(sum(unpack(a), unpack(b), mode), mode);                                 \
+    }                                                                                              \
+                                                                                                   \
+    CTS_FUNCTION type cts_mul_##type(type a, type b, enum cts_rounding mode)                       \
+    {                                                                                              \
+        if (!is_finite(a) || !is_finite(b)) return a * b;                                          \
+        return pack_##type(product(unpack(a), unpack(b)), mode);                                   \
+    }                                                                                              \
+                                                                                                   \
+    CTS_FUNCTION type cts_div_##type(type a, type b, enum cts_rounding mode)                       \
+    {                                                                                              \
+        if (!is_finite(a) || !is_finite(b) || b == 0) return a / b;                                \
+        return pack_##type(quotient(unpack(a), unpack(b)), mode);                                  \
+    }                                                                                              \
+                                                                                                   \
+    CTS_FUNCTION type cts_sqrt_##type(type a, enum cts_rounding mode)                              \
+    {                                                                                              \
+        if (!is_finite(a) || a < 0) return __builtin_sqrt##suffix(a);                              \
+        return pack_##type(square_root(unpack(a)), mode);                                          \
+    }
 
-CTS_FUNCTION double cts_add_double(double a, double b, enum cts_rounding mode)
-{
-    if (!is_finite(a) || !is_finite(b)) return a + b;
-    return pack_double(sum(unpack(a), unpack(b), mode), mode);
-}
-
-CTS_FUNCTION double cts_mul_double(double a, double b, enum cts_rounding mode)
-{
-    if (!is_finite(a) || !is_finite(b)) return a * b;
-    return pack_double(product(unpack(a), unpack(b)), mode);
-}
-
-CTS_FUNCTION double cts_div_double(double a, double b, enum cts_rounding mode)
-{
-    if (!is_finite(a) || !is_finite(b) || b == 0) return a / b;
-    return pack_double(quotient(unpack(a), unpack(b)), mode);
-}
-
-CTS_FUNCTION double cts_sqrt_double(double a, enum cts_rounding mode)
-{
-    if (!is_finite(a) || a < 0) return __builtin_sqrt(a);
-    return pack_double(square_root(unpack(a)), mode);
-}
-
-CTS_FUNCTION float cts_fma_float(float a, float b, float c, enum cts_rounding mode)
-{
-    if (!is_finite(a) || !is_finite(b) || !is_finite(c)) return __builtin_fmaf(a, b, c);
-    return pack_float(sum(product(unpack(a), unpack(b)), unpack(c), mode), mode);
-}
-
-CTS_FUNCTION float cts_add_float(float a, float b, enum cts_rounding mode)
-{
-    if (!is_finite(a) || !is_finite(b)) return a + b;
-    return pack_float(sum(unpack(a), unpack(b), mode), mode);
-}
-
-CTS_FUNCTION float cts_mul_float(float a, float b, enum cts_rounding mode)
-{
-    if (!is_finite(a) || !is_finite(b)) return a * b;
-    return pack_float(product(unpack(a), unpack(b)), mode);
-}
-
-CTS_FUNCTION float cts_div_float(float a, float b, enum cts_rounding mode)
-{
-    if (!is_finite(a) || !is_finite(b) || b == 0) return a / b;
-    return pack_float(quotient(unpack(a), unpack(b)), mode);
-}
-
-CTS_FUNCTION float cts_sqrt_float(float a, enum cts_rounding mode)
-{
-    if (!is_finite(a) || a < 0) return __builtin_sqrtf(a);
-    return pack_float(square_root(unpack(a)), mode);
-}
+OPERATIONS(double, )
+OPERATIONS(float, f)
+#undef OPERATIONS
 
 CTS_FUNCTION double cts_integer_to_double(uint64_t magnitude, int negative, enum cts_rounding mode)
 {
