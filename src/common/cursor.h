@@ -1,4 +1,4 @@
-/* A bounded little-endian reader over bytes that nobody trusts. Reads past the end return 0 and
+/* A bounded little-endian reader over untrusted bytes. Reads past the end return 0 and
  * set `overflow`, so that a parser may read a whole header and check once. */
 #ifndef CTS_COMMON_CURSOR_H
 #define CTS_COMMON_CURSOR_H

@@ -42,7 +42,7 @@ void cts_windows_unmap(uint64_t offset, uint64_t size_bytes);
 void cts_windows_hold(uint64_t offset, uint64_t size_bytes);
 void cts_windows_let_go(void);
 
-/* From now on at most so many bytes are resident, CTS_WINDOWS_LEAST windows in any case. */
+/* From now on at most `bytes` are resident, but always at least CTS_WINDOWS_LEAST windows. */
 void cts_windows_set_room(uint64_t bytes);
 
 #endif

@@ -15,7 +15,7 @@ struct cts_output {
     FILE *file;
     char *path;      /* as given, for messages */
     char *target;    /* where it goes: links followed */
-    char *temporary; /* beside the target; NULL: written in place */
+    char *temporary; /* in the directory of the target; NULL: written in place */
 };
 
 /* CTS_IO, CTS_MEMORY; then there is nothing to close. */

@@ -1,4 +1,4 @@
-/* Where programs put what nobody keeps. */
+/* The directory for temporary files. */
 #ifndef CTS_COMMON_TEMPORARY_H
 #define CTS_COMMON_TEMPORARY_H
 

@@ -16,9 +16,9 @@
 void cts_terminal_guard(void);
 /* Lets stdout pass as it is, where it is no terminal: for output that programs read. */
 void cts_terminal_pass_stdout(void);
-/* A sequence of ours, past the guard. */
+/* Writes a control sequence of ctascope itself, which the guard would remove. */
 void cts_terminal_control(FILE *file, const char *sequence);
-/* Why writing to a stream has failed: an errno value, EIO where nobody knows. */
+/* Why writing to a stream failed: an errno value, or EIO if the reason is unknown. */
 int cts_terminal_errno(FILE *file);
 /* Whether a stream is a terminal, guarded or not. */
 bool cts_is_terminal(FILE *file);

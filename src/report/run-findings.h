@@ -8,7 +8,7 @@
  * that the finding could save with accesses only  of the run's memory cost (cts_access_cost()),
  * since nothing is known of its time
  *
- * Order: what makes results wrong, what can be changed, and last the time of kernels of which the
+ * Order: what makes results wrong, what can be changed, and last the time of kernels whose
  * accesses are known, so that what their traffic could save is in the list already. */
 #ifndef CTS_REPORT_RUN_FINDINGS_H
 #define CTS_REPORT_RUN_FINDINGS_H

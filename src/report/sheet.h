@@ -125,7 +125,7 @@ struct cts_sheet {
 #define CTS_SHEET_MEMBER_RATING      real
 #define CTS_SHEET_MEMBER_FLAG        number
 
-/* Room of so many bytes for a text of this row, empty. */
+/* Allocates `bytes` for a text of this row; the text is empty. */
 char *cts_sheet_room(struct cts_sheet_row *row, size_t bytes);
 /* A text of this row; longer ones are cut to bytes - 1. */
 const char *cts_sheet_text(struct cts_sheet_row *row, size_t bytes, const char *format, ...)

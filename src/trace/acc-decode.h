@@ -7,7 +7,7 @@
 
 enum { CTS_ACC_PADDING_BYTES = 16 }; /* readable behind a payload */
 
-/* What a batch keeps beside its columns. */
+/* What a batch keeps in addition to its columns. */
 struct cts_acc_batch_private {
     size_t row_capacity, offset_capacity, value_capacity, barrier_capacity;
     void *rows; /* all columns of records in one piece */

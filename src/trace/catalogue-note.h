@@ -1,5 +1,5 @@
-/* Rows for processes that had no catalogue writer of their own: those of which only a timeline was
- * recorded. Written when they have ended. */
+/* Rows for processes that had no catalogue writer of their own: those with only a recorded
+ * timeline. Written after they have ended. */
 #ifndef CTS_TRACE_CATALOGUE_NOTE_H
 #define CTS_TRACE_CATALOGUE_NOTE_H
 

@@ -27,8 +27,8 @@ struct cts_mapped_file {
     bool leaves_room; /* for others, on a disk that is nearly full */
 };
 
-/* Makes the file, which must not exist, with a header of so many bytes (0, or a multiple of
- * 64 KiB) of zeros. `lock`: the thread holds a shared lock (flock) on it until it ends. CTS_IO,
+/* Makes the file, which must not exist, with a header of header_bytes zeros (0, or a
+ * multiple of 64 KiB). `lock`: the thread holds a shared lock (flock) on it until it ends. CTS_IO,
  * CTS_MEMORY. */
 CTS_MUST_CHECK enum cts_status cts_mapped_file_create(struct cts_mapped_file *file,
                                                       const char *path, size_t header_bytes,

@@ -11,7 +11,7 @@
 /* Several `record`s of one session hold a run together. A file descriptor, or -1 where files cannot
  * be locked. */
 int cts_run_hold(const char *run_path, const char *session, const char *command);
-/* True when nobody else holds the run any more. `held` may be -1. */
+/* Releases the lock; true if no other process holds the run. `held` may be -1. */
 bool cts_run_let_go(const char *run_path, int held);
 
 /* CTS_USAGE and who, when a `record` or a process records into the run now. */

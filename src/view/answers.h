@@ -17,10 +17,10 @@ struct cts_view_request {
     struct cts_view_snapshot *snapshot;
     struct cts_view_run *other; /* the run that this one is compared with, or NULL */
     struct cts_view_snapshot *other_snapshot;
-    bool has_time;                        /* there is a page of time beside this one */
+    bool has_time;                        /* there is also a page of time */
     cts_view_findings_fn *write_findings; /* NULL: of accesses alone */
     void *time_state;
-    bool (*is_given_up)(void *state); /* nobody waits any more; may be NULL */
+    bool (*is_given_up)(void *state); /* whether the asker has gone; may be NULL */
     void *state;
 };
 
@@ -94,7 +94,7 @@ void cts_view_question_release(struct cts_view_question *question);
 /* The run's accesses, whose reading fails with CTS_IO as soon as the request was cancelled: an
  * analysis that is made for a request ends with it. The request must outlive the source. */
 struct cts_access_source cts_view_source(const struct cts_view_request *request);
-/* Locks what is made at first demand; CTS_IO, and nothing is locked: nobody waits any more. */
+/* Locks what is made on first demand. CTS_IO: the asker has gone, and nothing is locked. */
 CTS_MUST_CHECK enum cts_status cts_view_lock(const struct cts_view_request *request,
                                              pthread_mutex_t *lock, struct cts_error *error);
 

@@ -39,7 +39,7 @@
     X(wavefronts)            /* shared memory */                                                   \
     X(ideal_wavefronts)                                                                            \
     X(atomic_requests)                                                                             \
-    X(conflict_requests)  /* with a bank of which two words are wanted */                          \
+    X(conflict_requests)  /* that need two words of one bank */                                    \
     X(same_address_lanes) /* atomics: lanes beyond the first at the busiest address */             \
     X(uniform_requests)   /* by enum cts_lane_layout */                                            \
     X(dense_requests)                                                                              \
@@ -202,8 +202,8 @@ struct cts_access_options {
     unsigned bank_bytes; /* 4 or 8; 0: 4 */
     unsigned threads;    /* 0: one per processor */
     struct cts_progress *progress;
-    uint32_t late_ranges; /* sets of so many ranges are painted late (cta-sets.c); 0: those for
-                             which it is faster. Results are the same. */
+    uint32_t late_ranges; /* sets of at least this many ranges are painted late (cta-sets.c); 0:
+                             those for which it is faster. Results are the same. */
 };
 
 struct cts_access_result {

@@ -87,7 +87,7 @@ struct cts_piece {
 struct cts_pieces {
     struct cts_piece *items;
     size_t count, capacity;
-    size_t compact_at; /* so many are made fewer; 0: CTS_ACCESS_PIECES_MAX */
+    size_t compact_at; /* count at which pieces are compacted; 0: CTS_ACCESS_PIECES_MAX */
     uint32_t last[32]; /* by warp mod 32: index + 1 of its last piece, to be joined */
 };
 
@@ -214,7 +214,7 @@ struct cts_access_worker {
             uint16_t warp;
         } *items;
         size_t count, capacity;
-    } late; /* records of which lanes are not named yet */
+    } late; /* records whose lanes are not named yet */
     uint64_t record_count, access_count;
     enum cts_status status;
     struct cts_error error;
@@ -245,7 +245,7 @@ struct cts_access_model {
     struct cts_walk *walk;
     struct cts_access_worker *workers;
     unsigned worker_count;
-    size_t scattered_max; /* so many ranges wait for a worker */
+    size_t scattered_max; /* at most this many ranges wait for a worker */
     struct cts_bits_pool pool;
     struct cts_shadow *written; /* bytes that somebody wrote; NULL: not watched */
     struct cts_shadow_view written_view;
@@ -305,8 +305,8 @@ struct cts_access_stretch {
     uint64_t start;
     uint32_t length_bytes, stride_bytes, count;
 };
-/* At most 32, `stretches` has room for so many; 0 with an error for a record that passes the end of
- * memory. */
+/* Returns at most 32, for which `stretches` must have room; 0 with an error for a record that
+ * passes the end of memory. */
 unsigned cts_access_stretches(const struct cts_acc_batch *batch, size_t record,
                               uint32_t width_bytes, struct cts_access_stretch *stretches,
                               struct cts_error *error);

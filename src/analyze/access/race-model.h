@@ -37,7 +37,7 @@ enum {
 
 /* The clocks that a thread, barrier or signal knows of. */
 struct cts_race_clocks {
-    uint32_t warps; /* of which some clock is not 0 */
+    uint32_t warps; /* with a clock that is not 0 */
     uint32_t of[CTS_RACE_THREADS_MAX];
 };
 

@@ -50,8 +50,8 @@ struct cts_race;
 struct cts_race *cts_race_new(struct cts_error *error);
 void cts_race_free(struct cts_race *race); /* NULL is fine */
 
-/* A CTA of so many threads, at most CTS_RACE_THREADS_MAX. Forgets the one before. `has_fences`:
- * fences are recorded; without, every store or atomic counts as fenced. */
+/* Begins a CTA of `thread_count` threads, at most CTS_RACE_THREADS_MAX, and forgets the previous
+ * CTA. `has_fences`: fences are recorded; without them, every store or atomic counts as fenced. */
 void cts_race_begin(struct cts_race *race, uint32_t thread_count, bool has_fences);
 CTS_MUST_CHECK enum cts_status cts_race_add_access(struct cts_race *race,
                                                    const struct cts_race_access *access,

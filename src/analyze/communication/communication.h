@@ -81,7 +81,7 @@ enum { CTS_COMM_FIELD_COUNT = sizeof(struct cts_comm_counts) / sizeof(uint64_t) 
 extern const char *const cts_comm_field_names[CTS_COMM_FIELD_COUNT];
 uint64_t cts_comm_field(const struct cts_comm_counts *counts, size_t field);
 
-/* Written bytes of which the ratios are made: those in memory whose host writes were seen. */
+/* Written bytes that the ratios refer to: those in memory whose host writes were seen. */
 uint64_t cts_comm_ratio_written(const struct cts_comm_counts *counts);
 uint64_t cts_comm_ratio_communicated(const struct cts_comm_counts *counts);
 
@@ -231,7 +231,7 @@ struct cts_comm_options {
     bool keep_transfers;   /* fill cts_comm.transfers, up to transfer_max */
     size_t transfer_max;   /* 0: CTS_COMM_TRANSFER_MAX */
     size_t top_count;      /* how many of the largest transfers to keep */
-    uint32_t density_bins; /* at most so many bins a side of the density map; 0: no map */
+    uint32_t density_bins; /* maximum bins per side of the density map; 0: no map */
     unsigned threads;      /* 0: one per processor */
     unsigned region_bits;  /* processes share the shadow memory by 2^this bytes; 0: what is best */
     const struct cts_processes *processes; /* NULL: alone */
@@ -242,7 +242,7 @@ enum { CTS_COMM_TRANSFER_MAX = 1 << 22 };
 struct cts_comm {
     bool paper_model, ignore_copies, per_stream;
     /* soundness */
-    uint64_t unrecorded_launches;  /* launches of which something is missing */
+    uint64_t unrecorded_launches;  /* launches with missing records */
     uint64_t dropped_accesses;     /* by the recorder, of the whole run */
     uint64_t incomplete_files;     /* access files that end too early */
     uint64_t skipped_instructions; /* that the instrumentation could not record */

@@ -2,7 +2,7 @@
  *
  * Words: a *shape* is a kernel with a grid; launches of one shape are split alike. A *place* is a
  * CTA of a shape: what a mapping gives a partition. A *region* is a share of the address space
- * (every so many blocks of 2 MiB) with shadow memories of its own: regions know nothing of each
+ * (every n-th block of 2 MiB) with shadow memories of its own: regions know nothing of each
  * other, and all results are sums over them, so that threads and processes take regions.
  *
  * In a region, a launch is cut into *segments*: bytes that the same CTAs read (or write) and that

@@ -33,7 +33,7 @@ struct cts_partition_options {
     uint64_t page_bytes; /* of first-touch placement: a power of two, 4 KiB to 2 MiB; 0: 64 KiB */
     uint64_t l2_bytes;   /* cache of a partition; 0: not asked for */
     double link_bytes_per_s, local_bytes_per_s; /* 0: those of an H200 pair */
-    /* What each launch takes beside its traffic; 0: an H200's; negative: nothing. */
+    /* Fixed cost per launch in addition to its traffic; 0: an H200's; negative: none. */
     double launch_s;
     bool launch_times;                     /* recorded durations count as time of computation */
     unsigned threads;                      /* 0: one per processor */
@@ -44,7 +44,7 @@ struct cts_partition_options {
 
 #define CTS_PARTITION_LINK_BYTES_PER_S  0.374e12
 #define CTS_PARTITION_LOCAL_BYTES_PER_S 4.38e12
-#define CTS_PARTITION_LAUNCH_S          1.6e-6 /* an empty kernel behind another */
+#define CTS_PARTITION_LAUNCH_S          1.6e-6 /* an empty kernel after another */
 
 /* Sets over the run: addresses, each counted once per rank. */
 struct cts_partition_sets {

@@ -1,4 +1,4 @@
-/* Who is to blame for one wait, as blame.c says it for all waits together. */
+/* The culprit of a single wait; blame.c computes blame for all waits together. */
 #ifndef CTS_ANALYZE_PATH_CULPRITS_H
 #define CTS_ANALYZE_PATH_CULPRITS_H
 

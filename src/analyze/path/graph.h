@@ -1,17 +1,18 @@
-/* The event graph: what ran where from when to when, and who depends on whom. Packed arrays, 16
- * bytes an event and some 50 more for an event that depends on another location; indices are u32.
+/* The event graph: when each activity ran, on which location, and which location it depended on.
+ * Packed arrays take 16 bytes per event, and about 50 more for an event that depends on another
+ * location. Indices are u32.
  *
  * A *node* is an enter or a leave (on a device stream: begin and end of a kernel, copy or memset).
  * Nodes are numbered per location, by time. An *activity* is named by its enter node. What runs in
  * the interval from node i to node i + 1 is `active[i]`: an enter node, or NONE.
  *
  * A *wait* is a call (or a held device activity) that depends on other locations, whether or not it
- * had to wait: [begin, end) is empty if it did not. Its *edges* are the things awaited: each is
- * done at source_ns on its location. At an instant of the wait, those with a later source_ns are
- * still awaited. Waits of one location never overlap.
+ * had to wait: [begin, end) is empty if it did not. Each of its *edges* is something that it waits
+ * for, which is done at source_ns on its location. At any instant of the wait, the edges with a
+ * later source_ns are pending. Waits of one location never overlap.
  *
- * With several processes each holds the nodes of its own ranks; of the others it knows those waits
- * of host threads for host threads that are not empty. */
+ * With several processes, each process holds the nodes of its own ranks. Of the other ranks it
+ * knows only the non-empty waits of host threads for host threads. */
 #ifndef CTS_ANALYZE_PATH_GRAPH_H
 #define CTS_ANALYZE_PATH_GRAPH_H
 
@@ -96,9 +97,9 @@ struct cts_path_configs { /* by activity; the list ends with the last one that i
     size_t count, capacity;
 };
 
-/* Whether kernels of a stream's device run one at a time, as far as the recording shows. */
+/* Whether the recording shows that kernels of a stream's device run one at a time. */
 enum cts_path_turns {
-    CTS_PATH_TURNS_UNKNOWN, /* they never overlapped, and hardly ever could have */
+    CTS_PATH_TURNS_UNKNOWN, /* they never overlapped, but rarely had the chance */
     CTS_PATH_TURNS_TAKEN,
     CTS_PATH_TURNS_NONE
 };
@@ -140,7 +141,7 @@ struct cts_path_stretch {
     const uint64_t *rank_first_ns; /* [process]: its first event */
 };
 
-/* What matching notes besides: of this process's ranks. */
+/* What matching also counts, for the ranks of this process. */
 struct cts_path_matched {
     uint64_t warnings[CTS_PATH_WARNING_COUNT];
     struct cts_path_starts starts;
@@ -155,7 +156,7 @@ struct cts_path_graph {
     struct cts_path_edge *pool_edges;
     size_t pool_edge_count;
     uint64_t first_ns, last_ns; /* of all events, of all processes */
-    bool is_empty;              /* a stretch in which nobody did anything */
+    bool is_empty;              /* a stretch without any event */
     struct cts_path_matched matched;
 };
 
@@ -167,7 +168,7 @@ static inline void cts_path_warn(struct cts_path_graph *graph, enum cts_path_war
     if (count) __atomic_fetch_add(&graph->matched.warnings[warning], count, __ATOMIC_RELAXED);
 }
 
-/* What runs on a location between a node (NONE: before the first) and the next. */
+/* The region that runs on a location between a node (NONE: before the first) and the next node. */
 static inline uint32_t cts_path_region_after(const struct cts_path_graph *graph,
                                              const struct cts_path_location *at, uint32_t node)
 {
@@ -197,11 +198,12 @@ static inline const struct cts_path_edge *cts_path_edges_of(const struct cts_pat
     return graph->locations[location].edges.items + wait->first;
 }
 
-/* The awaited thing that came last: NULL if none; ties: the lower location by order. */
+/* The edge whose source was done last; NULL if there is none. Ties go to the lower location by
+ * order. */
 const struct cts_path_edge *cts_path_binding(const struct cts_path_graph *graph, uint32_t location,
                                              const struct cts_path_wait *wait);
 
-/* Where a jump leaves its location. */
+/* The point at which a jump leaves its location. */
 struct cts_path_departure {
     uint32_t node;
     uint64_t time_ns;

@@ -1,4 +1,4 @@
-/* Which device activity belongs to which call. */
+/* Assigns device activities to the calls that launched them. */
 #ifndef CTS_ANALYZE_PATH_LAUNCHES_H
 #define CTS_ANALYZE_PATH_LAUNCHES_H
 
@@ -7,8 +7,8 @@
 /* Gives each device activity its launching call. */
 CTS_MUST_CHECK enum cts_status cts_path_join_launches(struct cts_path_device *device,
                                                       struct cts_error *error);
-/* Adds launches that the trace does not hold to the calls, behind the others; what is left then has
- * no launch. */
+/* Infers launches that are missing in the trace and appends them to the calls. Activities without
+ * an inferred launch keep none. */
 CTS_MUST_CHECK enum cts_status cts_path_infer_launches(struct cts_path_device *device,
                                                        struct cts_error *error);
 

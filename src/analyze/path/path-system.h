@@ -1,6 +1,6 @@
-/* Who takes part in a run, and what is asked about it: regions, locations, processes and which of
- * our own processes analyses them. Opened before any event is read; every later stage only reads
- * it. */
+/* The participants of a run and the question about it: regions, locations and processes, which of
+ * our own processes analyses which of them, and the options. It is opened before any event is read;
+ * later stages only read it. */
 #ifndef CTS_ANALYZE_PATH_SYSTEM_H
 #define CTS_ANALYZE_PATH_SYSTEM_H
 
@@ -10,7 +10,7 @@
 #define CTS_PATH_NONE          UINT32_MAX
 #define CTS_PATH_LOCATIONS_MAX (1u << 31)
 
-/* Regions of the timeline, then what has none there. */
+/* Regions that the timeline does not define; they follow those that it does. */
 #define CTS_PATH_PSEUDO_MAP(X)                                                                     \
     X(COPY_HTOD, "copy host to device")                                                            \
     X(COPY_DTOH, "copy device to host")                                                            \
@@ -28,15 +28,15 @@ enum cts_path_pseudo {
         CTS_PATH_PSEUDO_COUNT
 };
 
-/* What analyses know of a region, by its name and role. */
+/* The meaning of a region to the analysis, derived from its name and role. */
 enum cts_path_class {
     CTS_PATH_PLAIN,
     CTS_PATH_API,     /* of a device: `api` says what */
     CTS_PATH_BARRIER, /* of OpenMP */
     CTS_PATH_TASK,    /* OMPT's implicit task: its begin on a thread */
-    CTS_PATH_ALL,     /* MPI_Init, MPI_Finalize: no record says that they wait for all */
+    CTS_PATH_ALL, /* MPI_Init, MPI_Finalize: they wait for all ranks, although no record says so */
     CTS_PATH_PROBE,
-    CTS_PATH_WAITING, /* MPI_Wait...: completes what others began */
+    CTS_PATH_WAITING, /* MPI_Wait...: completes operations that other calls began */
     CTS_PATH_POST,    /* MPI_Win_post, _start, _complete, _wait or _test */
     CTS_PATH_ACCESS,
     CTS_PATH_COMPLETE,
@@ -51,7 +51,7 @@ struct cts_path_region {
     uint8_t direction;
 };
 
-/* Who a location is. */
+/* What identifies a location: the kind, the process, the order. */
 struct cts_path_who {
     bool stream;      /* of a device; else a host thread */
     uint32_t process; /* dense index of its process, in the order of ranks */
@@ -111,7 +111,7 @@ static inline uint32_t cts_path_rank_of(const struct cts_path_system *system, ui
     return system->timeline->groups[system->process_group[process]].rank;
 }
 
-/* What of [*from_ns, *to_ns) is counted; false: nothing. */
+/* Limits [*from_ns, *to_ns) to the part that is counted; false if nothing of it is. */
 static inline bool cts_path_clip(const struct cts_path_system *system, uint64_t *from_ns,
                                  uint64_t *to_ns)
 {

@@ -1,12 +1,12 @@
-/* What reading counts, whether or not it keeps events: calls and times of regions, first and last
- * event, what is odd in the files. Reading fills it, for the locations that it reads. */
+/* What reading counts, whether or not it keeps the events: calls and times of regions, the first
+ * and the last event, and warnings about the files. It covers the locations that were read. */
 #ifndef CTS_ANALYZE_PATH_PROFILE_H
 #define CTS_ANALYZE_PATH_PROFILE_H
 
 #include "analyze/path/source.h"
 #include "analyze/path/path-system.h"
 
-/* Of one region. */
+/* Calls and times of one region. */
 struct cts_path_time {
     uint64_t calls, inclusive_ns, exclusive_ns; /* inclusive: of the outermost call */
     bool on_device;
@@ -21,22 +21,22 @@ struct cts_path_profile {
     uint64_t mpi_begin_ns, mpi_end_ns; /* first enter of MPI_Init, last leave of MPI_Finalize */
 };
 
-/* What is read, and where its counts go. */
+/* The events to read, and the profile that gets their counts. */
 struct cts_path_reading {
     const struct cts_path_system *system;
     const struct cts_path_source *source;
     struct cts_path_profile *profile;
 };
 
-/* Nothing read yet. Release it also after a failure. */
+/* Opens an empty profile. Release it after a failure, too. */
 CTS_MUST_CHECK enum cts_status cts_path_profile_open(const struct cts_path_system *system,
                                                      struct cts_path_profile *profile,
                                                      struct cts_error *error);
 void cts_path_profile_release(struct cts_path_profile *profile);
-/* Times become those of the first and the last node of all processes. Collective. */
+/* Sets first_ns and last_ns to the first and the last node of all processes. Collective. */
 void cts_path_agree_on_times(const struct cts_path_system *system,
                              struct cts_path_profile *profile);
-/* CTS_FORMAT: no process has a node. After agreeing. */
+/* CTS_FORMAT: no process has a node. Call it after cts_path_agree_on_times(). */
 CTS_MUST_CHECK enum cts_status cts_path_check_times(const struct cts_path_profile *profile,
                                                     struct cts_error *error);
 

@@ -1,5 +1,4 @@
-/* Where an activity is: on which ranks, and from where it is called where the path stays longest.
- */
+/* The ranks on which an activity runs, and the callers of its longest stay on the path. */
 #ifndef CTS_ANALYZE_PATH_RANKS_H
 #define CTS_ANALYZE_PATH_RANKS_H
 

@@ -1,5 +1,5 @@
-/* What one location's events say, before dependencies are found. Reading fills it, matching takes
- * from it, and it goes when the graph is complete. */
+/* The operations of one location before dependencies are found. Reading fills it, matching uses it,
+ * and it is freed when the graph is complete. */
 #ifndef CTS_ANALYZE_PATH_RAW_H
 #define CTS_ANALYZE_PATH_RAW_H
 
@@ -33,7 +33,7 @@ enum cts_path_shape {
     CTS_PATH_SHAPE_TO_ONE,   /* n to 1 */
     CTS_PATH_SHAPE_PREFIX,   /* scan */
     CTS_PATH_SHAPE_TEAM,     /* OpenMP barrier: only who stayed for the last one waited */
-    CTS_PATH_SHAPE_SEEN,     /* MPI_Init...: likewise */
+    CTS_PATH_SHAPE_SEEN,     /* MPI_Init...: only who stayed for the last one waited */
 };
 /* From MPI_Win_lock to MPI_Win_unlock. */
 struct cts_path_lock {
@@ -83,7 +83,7 @@ struct cts_path_raw {
     CTS_PATH_LIST(struct cts_path_dependency, dependencies);
 };
 
-/* A call that needs something of another location; grouped by call into waits. */
+/* A call that depends on another location. Dependencies of one call become one wait. */
 struct cts_path_dependency {
     struct cts_path_edge edge; /* pool: source_ns = latest */
     uint32_t call;             /* enter node */
@@ -96,7 +96,7 @@ struct cts_path_dependency {
 CTS_MUST_CHECK enum cts_status cts_path_add_dependency(struct cts_path_location *location,
                                                        const struct cts_path_dependency *dependency,
                                                        struct cts_error *error);
-/* Frees all that was read; twice does no harm. */
+/* Frees everything that was read. May be called twice. */
 void cts_path_drop_raw(struct cts_path_location *location);
 
 #endif

@@ -1,4 +1,4 @@
-/* What the analysis is asked and what it answers: options, rows, waits, the path (path.h). */
+/* Options and results of the analysis (path.h): rows, waits, the path. */
 #ifndef CTS_ANALYZE_PATH_RESULT_H
 #define CTS_ANALYZE_PATH_RESULT_H
 
@@ -10,7 +10,8 @@
 #include "common/short-names.h"
 #include "trace/timeline/timeline.h"
 
-/* What is odd in a trace, counted; the analysis goes on without it. */
+/* Warnings about a trace, each with a count. The analysis continues without the events concerned.
+ */
 #define CTS_PATH_WARNING_MAP(X)                                                                    \
     X(CLOCK_BACK, "events whose timestamp decreases: the previous timestamp is used")              \
     X(LEAVE_WITHOUT_ENTER, "leaves without an enter: ignored")                                     \
@@ -46,7 +47,7 @@ struct cts_path_options {
     const char *api_table;      /* text of more API names, before the built-in ones; NULL */
     const char *api_table_name; /* for messages */
     const char *null_stream;    /* name of a location, or a stream's number; NULL: as marked */
-    bool direct_blame;          /* blame stays where the wait points to */
+    bool direct_blame; /* blame stays with the immediate cause, even if that is waiting, too */
     double path_weight, blame_weight; /* of the rating; both 0: both 1 */
     unsigned threads;                 /* 0: one per processor */
     const char *within;      /* count only what lies from the first enter to the last leave of this
@@ -63,7 +64,7 @@ struct cts_path_options {
 
 enum cts_path_where { CTS_PATH_ON_HOST, CTS_PATH_ON_DEVICE, CTS_PATH_IN_MPI, CTS_PATH_LATENCY };
 
-/* The longest that an activity is on the path in one go, and what it was called from. */
+/* The longest uninterrupted stay of an activity on the path, and its callers. */
 enum { CTS_PATH_STACK_MAX = 8 };
 struct cts_path_stay {
     uint64_t ns, begin_ns; /* ns 0: it is not on the path; begin: from the first event */
@@ -92,7 +93,7 @@ struct cts_path_instance {
     uint64_t begin_ns, end_ns; /* from the first event */
     uint32_t location;
     uint32_t culprit;       /* location that came last */
-    uint32_t blamed;        /* location that gets most of its blame; NONE: nobody */
+    uint32_t blamed;        /* location that gets most of its blame; NONE: no location gets any */
     uint32_t blamed_region; /* for what ran there; NONE: nothing */
     uint64_t blamed_ns;     /* as much of it */
 };
@@ -126,9 +127,9 @@ struct cts_path_kept_wait {
     uint64_t leave_ns; /* when that ends */
 };
 
-/* The blame of what began on a location at a time: of an activity all that lands on it until it
- * ends, less what it calls; of a gap between activities what lands in there. Sums over all
- * locations are cts_path.blame_ns, to the ns. */
+/* The blame of an activity, or of a gap between activities, that begins on a location at a time:
+ * all blame that lands there until its end, without the activities that it calls. The sum over all
+ * locations equals cts_path.blame_ns, to the ns. */
 struct cts_path_blame_at {
     uint64_t time_ns; /* from the first event */
     uint64_t blame_ns;
@@ -154,7 +155,7 @@ struct cts_path_device_row {
     uint64_t busy_ns[3];        /* of the span: one activity, two, more run at once */
     uint64_t copy_ns;           /* time of copies */
     uint64_t copy_alone_ns;     /* of it: no kernel of another stream runs */
-    uint64_t copy_missed_ns;    /* of it: could have been behind a kernel that came later */
+    uint64_t copy_missed_ns;    /* of it: could have overlapped a kernel that ran later */
     uint64_t copy_missed_count; /* copies with such time */
 };
 
@@ -163,7 +164,8 @@ struct cts_path_devices { /* by rank, device */
     size_t count;
 };
 
-/* Threads that a fork starts, each once for each team that it joins; the forking one left out. */
+/* Threads that forks start. A thread counts once per team that it joins; the forking thread does
+ * not count. */
 struct cts_path_starts {
     uint64_t count, late_count; /* late: from the fork to its begin takes longer than its work */
     uint64_t start_ns, work_ns; /* sums: fork to begin; begin to the first barrier or the end */

@@ -1,5 +1,6 @@
-/* What a rule is: the functions that the machinery calls where its pattern may occur. Each looks
- * whether it does, and adds what is waited for; from that the machinery makes waits (waits.c).
+/* A rule is a set of functions that the matching stage calls where the rule's pattern may occur.
+ * Each function checks whether the pattern does occur and adds what is waited for; waits.c turns
+ * that into waits.
  *
  *     found by        in            offered to
  *     message-waits.c      send, receive late_sender, late_receiver, late_partner, late_post, ...
@@ -144,7 +145,7 @@ cts_path_who_meets(const struct cts_path_meeting *meeting)
 {
     return &meeting->members[meeting->position];
 }
-/* Of a shape, called by one blocking function of a communicator. */
+/* Whether the meeting has this shape and is one blocking call of a communicator. */
 bool cts_path_is_blocking(const struct cts_path_meeting *meeting, enum cts_path_shape shape);
 /* For all others; for the root, if that is another; for those of lower ranks; the root for all. */
 CTS_MUST_CHECK enum cts_status cts_path_await_all(const struct cts_path_meeting *meeting,

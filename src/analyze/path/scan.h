@@ -1,9 +1,9 @@
-/* Looking for places at which a timeline can be cut, while its locations are read once without
- * keeping anything.
+/* Finds places at which a timeline can be cut. Each location is read once, and no event is kept.
  *
- * A *cut* is a collective of all processes (with one process: a synchronisation with its device) at
- * which nothing is under way: no message, no other collective, no work of a device, no thread of a
- * team, no lock. What comes after depends on nothing before but the process that came last. */
+ * A *cut* is a collective of all processes (with one process: a synchronisation with its device)
+ * during which nothing else is pending: no message, no other collective, no device work, no thread
+ * of a team, no lock. Events after the cut depend on earlier ones only through the process that
+ * came last. */
 #ifndef CTS_ANALYZE_PATH_SCAN_H
 #define CTS_ANALYZE_PATH_SCAN_H
 
@@ -12,9 +12,9 @@
 struct load;
 struct frame;
 
-/* One process at a candidate. Balances are sums over all that began (+) and ended (-) until then,
- * of numbers drawn from what it is: 0 if and, but for a chance of 2^-64, only if all that began has
- * ended. */
+/* One process at a candidate for a cut. A balance sums a random number for each operation: added
+ * when it begins, subtracted when it ends; the number depends on the operation's identity. The
+ * balance is 0 if every operation has ended, and otherwise with a probability of 2^-64. */
 struct cts_path_cut {
     uint64_t enter_ns, leave_ns; /* of the call */
     uint64_t index;   /* of its enter (alone: its leave) among the events of its thread */
@@ -29,7 +29,7 @@ struct cts_path_cuts { /* of one process, by time */
     size_t count, capacity;
 };
 
-/* Of one location. */
+/* The state of the scan of one location. */
 struct cts_path_scan {
     struct cts_path_cuts *cuts; /* of its process; appended to by its first thread */
     bool first;                 /* this is that thread */
@@ -55,7 +55,7 @@ void cts_scan_entered(struct load *load, const struct frame *frame);
 void cts_scan_left(struct load *load, const struct frame *frame, uint64_t leave_ns);
 void cts_scan_activity(struct load *load, const struct frame *frame);
 void cts_scan_call(struct load *load, const struct frame *frame);
-/* What a message goes through: from a location to one, told apart by communicator and tag. */
+/* The channel of a message: sender, receiver, communicator and tag. */
 struct cts_path_channel {
     uint32_t from, to, communicator, tag;
 };

@@ -1,4 +1,4 @@
-/* Where the path analysis gets its events from: an archive, a test's own lists, or a stretch. */
+/* The source of events for the path analysis: an archive, lists of a test, or a stretch. */
 #ifndef CTS_ANALYZE_PATH_SOURCE_H
 #define CTS_ANALYZE_PATH_SOURCE_H
 
@@ -19,8 +19,9 @@ struct cts_path_source {
     void (*close)(void *reader);
 };
 
-/* As source->read(), for who comes after the analysis, which has told of damage: a location ends
- * where it is damaged. CTS_IO, CTS_MEMORY: it could not be read. */
+/* Like source->read(), for callers that run after the analysis, which has already reported damage:
+ * a damaged location ends at the damage without an error. CTS_IO, CTS_MEMORY: it could not be read.
+ */
 CTS_MUST_CHECK enum cts_status cts_path_source_read(const struct cts_path_source *source,
                                                     uint32_t location, cts_timeline_visit visit,
                                                     void *visit_state, struct cts_error *error);

@@ -1,4 +1,4 @@
-/* The steps of building a graph (build.c), each a file. */
+/* The steps of building a graph; build.c calls them in order. Each has a file of its own. */
 #ifndef CTS_ANALYZE_PATH_STEPS_H
 #define CTS_ANALYZE_PATH_STEPS_H
 
@@ -16,18 +16,18 @@ CTS_MUST_CHECK enum cts_status cts_path_match_threads(struct cts_path_graph *gra
 /* Dependencies of host threads become waits. */
 CTS_MUST_CHECK enum cts_status cts_path_host_waits(struct cts_path_graph *graph, uint32_t location,
                                                    struct cts_error *error);
-/* All that concerns the devices of one process of the trace: launches, synchronisations, streams.
- */
+/* Finds the dependencies of the devices of one process of the trace: launches, synchronisations,
+ * streams. */
 CTS_MUST_CHECK enum cts_status cts_path_device_waits(struct cts_path_graph *graph, uint32_t process,
                                                      struct cts_error *error);
-/* Waits of kernels for those of other streams, where the devices show that each runs one at a time,
- * and of first launches; says so of the streams. Collective. */
+/* Adds waits of kernels for kernels of other streams where a device runs one kernel at a time, and
+ * waits of first launches; sets location->turns of the streams. Collective. */
 CTS_MUST_CHECK enum cts_status cts_path_full_devices(struct cts_path_graph *graph,
                                                      struct cts_error *error);
 /* Orders waits, makes them disjoint, lists the jumps. */
 CTS_MUST_CHECK enum cts_status cts_path_settle(struct cts_path_graph *graph, uint32_t location,
                                                struct cts_error *error);
-/* What the other processes must know: waits of hosts for hosts. */
+/* Exchanges waits of hosts for hosts between all processes. */
 CTS_MUST_CHECK enum cts_status cts_path_share_waits(struct cts_path_graph *graph,
                                                     struct cts_error *error);
 

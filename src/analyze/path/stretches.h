@@ -1,5 +1,5 @@
-/* A long timeline in stretches: where it is cut, and a source that gives the events of one stretch
- * after the other, each location read once. */
+/* Cuts a long timeline into stretches and provides a source of events for one stretch after the
+ * other. Each location is read once. */
 #ifndef CTS_ANALYZE_PATH_STRETCHES_H
 #define CTS_ANALYZE_PATH_STRETCHES_H
 

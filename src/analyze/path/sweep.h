@@ -1,9 +1,9 @@
-/* How much waiting bears on each location over time.
+/* How much blame for waiting lands on each location over time.
  *
- * At each instant a location that waits has one unit of blame to give, which those share equally
- * that it still waits for; one that waits itself passes what it gets on in the same way. A unit is
- * 2^32, and what does not divide goes, one each, to the first by order: sums stay exact and every
- * instant's shares depend on that instant alone. */
+ * At each instant, a waiting location gives away one unit of blame. The locations that it still
+ * waits for share the unit equally. A location that is itself waiting passes its share on in the
+ * same way. A unit is 2^32. The remainder of a division goes, one each, to the first locations by
+ * order: sums stay exact, and the shares of an instant depend on that instant alone. */
 #ifndef CTS_ANALYZE_PATH_SWEEP_H
 #define CTS_ANALYZE_PATH_SWEEP_H
 
@@ -23,9 +23,9 @@ struct cts_path_pieces {
 
 struct cts_path_sweep {
     const struct cts_path_graph *graph;
-    uint32_t first, end;                  /* orders of the locations that take part */
-    bool hosts;                           /* the waits of hosts for hosts; else all others */
-    bool direct;                          /* nobody passes on what he gets */
+    uint32_t first, end; /* orders of the locations that take part */
+    bool hosts;          /* true: waits of hosts for hosts; false: all other waits */
+    bool direct;         /* blame stays on the first location that gets it */
     const struct cts_path_pieces *inflow; /* by order - first: blame from elsewhere; NULL */
     struct cts_path_pieces *landed;       /* by order - first: filled, for own locations */
     uint64_t

@@ -1,4 +1,4 @@
-/* Which calls of a team's threads are one barrier. */
+/* Finds the calls of a team's threads that form one barrier. */
 #ifndef CTS_ANALYZE_PATH_TEAM_BARRIERS_H
 #define CTS_ANALYZE_PATH_TEAM_BARRIERS_H
 
@@ -23,8 +23,8 @@ struct cts_path_teams {
     CTS_PATH_LIST(struct cts_path_team_thread, threads);
 };
 
-/* Makes members of barriers (raw->members) of all calls that are; counts the others as a warning.
- * `teams`: all of a process, in any order; they are sorted. */
+/* Adds the calls that form barriers to raw->members and counts the other calls as a warning.
+ * `teams` has all teams of a process, in any order; the function sorts them. */
 CTS_MUST_CHECK enum cts_status cts_path_pair_barriers(struct cts_path_graph *graph,
                                                       struct cts_path_teams *teams,
                                                       struct cts_error *error);

@@ -1,4 +1,4 @@
-/* What a projection needs to know of the graph, made once and read by all projections at once.
+/* The graph in the form that projections need. Made once; several projections read it at once.
  *
  * Every dependency becomes a bound: a node is not before (time of what it depends on) + tail, where
  * the tail is what lay between the two in the recording, or less. A node's time is the largest of
@@ -47,7 +47,7 @@ struct cts_whatif_work {
     bool inferred;     /* the launch: the host ran something else until the begin */
     bool in_call;      /* the host runs from the launch to the begin: the tail is what it runs */
     bool forced;       /* it began without room: the model is wrong there and lets it */
-    bool on_device;    /* its time depends on what runs beside it: an index in `kernels` */
+    bool on_device; /* its time depends on concurrent kernels; `kernel` is an index in `kernels` */
     uint32_t kernel;
     int64_t launch_tail_ns, previous_tail_ns, wait_tail_ns; /* the usual ones, or less */
     int64_t extra_ns; /* what the binding one's tail is longer in the recording */
@@ -121,7 +121,7 @@ void cts_whatif_plan_release(struct cts_whatif_plan *plan);
 CTS_MUST_CHECK enum cts_status cts_whatif_shorten_tails(struct cts_whatif_plan *plan,
                                                         struct cts_error *error);
 
-/* Whether nothing says if kernels of a stream run beside those of others. */
+/* Whether the recording leaves open if kernels of a stream overlap those of other streams. */
 static inline bool cts_whatif_is_undecided(const struct cts_path_location *at)
 {
     return at->who->stream && at->activities.count && !at->configs.count &&
@@ -134,7 +134,7 @@ CTS_MUST_CHECK enum cts_status cts_whatif_share(struct cts_whatif_plan *plan,
 /* The room that a kernel with this grid wants (all its CTAs) and needs (one). */
 void cts_whatif_want_room(const struct cts_whatif_device *device,
                           const struct cts_path_config *config, struct cts_whatif_kernel *kernel);
-/* Nobody shares anything. */
+/* Drops the sharing of devices: kernels no longer affect each other. */
 void cts_whatif_unshare(struct cts_whatif_plan *plan);
 
 /* time + a signed distance, at least 0. */

@@ -30,7 +30,8 @@ CTS_MUST_CHECK enum cts_status cts_whatif_apply_change(const struct cts_whatif_r
 CTS_MUST_CHECK enum cts_status cts_whatif_walk(const struct cts_path_graph *graph,
                                                uint64_t *path_ns, struct cts_error *error);
 uint64_t cts_whatif_runtime_of(const struct cts_path_graph *graph, uint64_t last_ns);
-/* Replays with the factors: runtime, ranks, path (beside path_ns), waits of the result. */
+/* Replays with the factors and fills runtime, ranks, path (compared with path_ns) and waits of the
+ * result. */
 CTS_MUST_CHECK enum cts_status
 cts_whatif_project(const struct cts_whatif_plan *plan, const struct cts_whatif_factors *factors,
                    const uint64_t *path_ns, struct cts_whatif *result, struct cts_error *error);

@@ -1,5 +1,5 @@
-/* A device's room and who has it: shared by the measuring of the recording and its replays, so that
- * both see the same. */
+/* A device's room and the kernels that occupy it. The recording is measured and replayed with the
+ * same code, so that both agree. */
 #ifndef CTS_ANALYZE_PATH_WHATIF_ROOM_H
 #define CTS_ANALYZE_PATH_WHATIF_ROOM_H
 

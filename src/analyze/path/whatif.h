@@ -12,7 +12,8 @@
 struct cts_whatif_device {
     uint32_t sm_count;
     uint32_t threads, ctas, registers, warp_registers; /* of an SM; registers come in units */
-    uint64_t shared_bytes, shared_reserved_bytes; /* of an SM; taken by each CTA beside its own */
+    uint64_t shared_bytes,
+        shared_reserved_bytes; /* of an SM; taken by each CTA in addition to its own */
 };
 /* An H200's. */
 struct cts_whatif_device cts_whatif_default_device(void);
@@ -23,7 +24,7 @@ struct cts_whatif_change {
     double factor;        /* of its time; of several that name an activity the last counts */
 };
 
-struct cts_whatif_cost { /* what a call costs at least */
+struct cts_whatif_cost { /* the minimum cost of a call */
     const char *name;
     uint64_t cost_ns;
 };

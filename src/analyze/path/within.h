@@ -1,4 +1,4 @@
-/* A part of a run. */
+/* Restricts the analysis to the part of a run in which an activity runs. */
 #ifndef CTS_ANALYZE_PATH_WITHIN_H
 #define CTS_ANALYZE_PATH_WITHIN_H
 

@@ -39,7 +39,7 @@ struct cts_summary_plan {
     size_t launch_count;
     uint64_t node_count;
     /* soundness */
-    uint64_t unrecorded_launches; /* launches of which something is missing */
+    uint64_t unrecorded_launches; /* launches with missing records */
     uint64_t dropped_accesses;    /* by the recorder, of the whole run */
     uint64_t incomplete_files;    /* access files that end too early */
     uint64_t unseen_allocations;  /* managed, pinned or mapped, and no CPU accesses recorded */

@@ -62,7 +62,7 @@ void cts_stream_flush(struct cts_stream *stream);
  * words (ceil(width/8), at most CTS_STREAM_VALUE_WORDS_MAX) per active lane, lane after lane;
  * without, NULL and 0. */
 enum { CTS_STREAM_VALUE_WORDS_MAX = 16 };
-/* One memory access of a warp. `addresses` has CTS_WARP_LANES elements, of which those of `mask`
+/* One memory access of a warp. `addresses` has CTS_WARP_LANES elements; only those in `mask`
  * count; `values` has `value_words` words of each lane of `mask`, or is NULL. */
 struct cts_stream_row {
     uint32_t site;

@@ -49,7 +49,7 @@ void cts_density_lanes_release(struct density_lanes *lanes);
 /* ---- how many warps do ---- */
 
 struct density_warps;
-/* For so many threads. */
+/* Makes counters for `threads` threads. */
 CTS_MUST_CHECK enum cts_status cts_density_warps_make(const struct density_grid *grid,
                                                       const struct view *view, unsigned threads,
                                                       struct density_warps **warps,

@@ -35,7 +35,7 @@ struct scan_cell {
     const struct tally_cell *sums;
 };
 
-/* What records of a shape have to hold beside their CTA. */
+/* What records of a shape must match in addition to their CTA. */
 enum { PASSES = 1, PASSES_BY_WARP = 2, PASSES_BY_RANGE = 4 };
 
 struct scan {

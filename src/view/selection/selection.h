@@ -10,7 +10,7 @@
  * index, and pass no filter. Ranges are inclusive.
  *
  * Threads: questions may be asked by several threads at once. Results are freed by whoever asked,
- * with the function beside their struct; a failed question leaves nothing to free. */
+ * with the function declared next to their struct; a failed question leaves nothing to free. */
 #ifndef CTS_VIEW_SELECTION_H
 #define CTS_VIEW_SELECTION_H
 
@@ -66,7 +66,7 @@ struct cts_selection_filter {
     bool partial;                     /* fewer active lanes than the warp has */
 };
 
-/* Everything that a question needs beside its own arguments. */
+/* Everything that a question needs in addition to its own arguments. */
 struct cts_selection_question {
     uint32_t launch;
     const struct cts_selection_filter *filter; /* NULL: all */
