@@ -6,6 +6,7 @@
 #include "trace/catalogue-sql.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -224,6 +225,10 @@ enum cts_status cts_catalogue_open_database(const char *run_path, sqlite3 **db_o
     char path[PATH_MAX];
     if ((size_t)snprintf(path, sizeof path, "%s/run.db", run_path) >= sizeof path)
         return cts_fail(error, CTS_USAGE, "the path '%.100s...' is too long", run_path);
+    /* SQLite would make the file without the right to write for others than the owner, whatever the
+     * umask says. If the file is not made here, SQLite reports why. */
+    const int made = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    if (made >= 0) close(made);
     sqlite3 *db = NULL;
     const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX;
     enum cts_status status = CTS_OK;
