@@ -210,7 +210,8 @@ static void send(const struct ring *ring, uint32_t bin_index, const struct cts_r
         uint32_t value[4];
         if (!(record->mask >> l & 1)) continue;
         value_of(record, l, value);
-        cts_ring_store_value(bin, position, log2, lanes, active, --k, value, bytes);
+        cts_ring_store_value(&(struct cts_ring_place){bin, position, log2},
+                             &(struct cts_ring_lane_value){value, bytes, lanes, active, --k});
     }
     for (uint32_t k = lanes; k-- > 0;) /* in no particular order, as on a GPU */
         cts_ring_store_offset(bin, position, log2, k, offsets[k]);

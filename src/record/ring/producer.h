@@ -96,6 +96,13 @@ CTS_RING_INLINE uint64_t cts_ring_reserve(struct cts_ring_bin *bin, uint32_t cou
     return position;
 }
 
+/* Reserved slots of a bin, from a position on. */
+struct cts_ring_place {
+    const struct cts_ring_bin *bin;
+    uint64_t position;
+    uint32_t slots_log2;
+};
+
 CTS_RING_INLINE uint32_t *cts_ring_slot(const struct cts_ring_bin *bin, uint64_t position,
                                         uint32_t slots_log2)
 {

@@ -30,7 +30,7 @@ CTS_RING_INLINE uint32_t cts_ring_value_slots(uint32_t lanes, uint32_t width_byt
 }
 
 /* Word `i` of a value of 16 bytes, of which those behind its width are 0; without parity. */
-CTS_RING_INLINE uint32_t cts_ring_value_word(const uint32_t value[4], uint32_t i)
+CTS_RING_INLINE uint32_t cts_ring_value_word(const uint32_t *value, uint32_t i)
 {
     const uint32_t first = CTS_RING_BITS_OF_WORD * i, at = first / 32, shift = first % 32;
     const uint32_t above = shift && at < 3 ? value[at + 1] << (32 - shift) : 0;
@@ -62,18 +62,24 @@ CTS_RING_INLINE void cts_ring_store_valued(const struct cts_ring_bin *bin, uint6
     cts_ring_store_half(slot + 4, words.w + 4);
 }
 
-/* Stores the value of the active lane number `k` of `lanes`; the last one's also fills up the
- * slot. The record's list has `list_lanes` lanes, 0: it is none. */
-CTS_RING_INLINE void cts_ring_store_value(const struct cts_ring_bin *bin, uint64_t position,
-                                          uint32_t slots_log2, uint32_t list_lanes, uint32_t lanes,
-                                          uint32_t k, const uint32_t value[4], uint32_t width_bytes)
+/* The value of the active lane number `k` of `lanes`, of a record whose list has `list_lanes` lanes
+ * (0: it is none). */
+struct cts_ring_lane_value {
+    const uint32_t *words; /* 4, of which those behind its width are 0 */
+    uint32_t width_bytes, list_lanes, lanes, k;
+};
+
+/* Stores a lane's value behind the record at a place; the last one's also fills up the slot. */
+CTS_RING_INLINE void cts_ring_store_value(const struct cts_ring_place *at,
+                                          const struct cts_ring_lane_value *value)
 {
-    const uint64_t before = position + cts_ring_slots(list_lanes) - 1;
-    const uint32_t count = cts_ring_value_words(width_bytes);
+    const uint64_t before = at->position + cts_ring_slots(value->list_lanes) - 1;
+    const uint32_t count = cts_ring_value_words(value->width_bytes);
     for (uint32_t i = 0; i < count; i++)
-        cts_ring_store_offset(bin, before, slots_log2, i * lanes + k,
-                              (int32_t)cts_ring_value_word(value, i));
-    if (k == lanes - 1) cts_ring_fill_offsets(bin, before, slots_log2, lanes * count);
+        cts_ring_store_offset(at->bin, before, at->slots_log2, i * value->lanes + value->k,
+                              (int32_t)cts_ring_value_word(value->words, i));
+    if (value->k == value->lanes - 1)
+        cts_ring_fill_offsets(at->bin, before, at->slots_log2, value->lanes * count);
 }
 
 #endif

@@ -8,15 +8,14 @@
 
 PATCH cts_patch_async_store(void *user, uint64_t pc, uint32_t at, uint32_t, void *, uint32_t bytes)
 {
-    record_any(user, at, (uint32_t)pc, bytes, SANITIZER_MEMORY_DEVICE_FLAG_WRITE, CTS_RING_SHARED);
+    record_any(user, at, place_of(pc, CTS_RING_SHARED), bytes, SANITIZER_MEMORY_DEVICE_FLAG_WRITE);
     return SANITIZER_PATCH_SUCCESS;
 }
 
 PATCH cts_patch_async_reduction(void *user, uint64_t pc, uint32_t at, uint32_t, uint32_t bytes)
 {
-    record_any(user, at, (uint32_t)pc, bytes,
-               SANITIZER_MEMORY_DEVICE_FLAG_READ | SANITIZER_MEMORY_DEVICE_FLAG_WRITE,
-               CTS_RING_SHARED);
+    const uint32_t both = SANITIZER_MEMORY_DEVICE_FLAG_READ | SANITIZER_MEMORY_DEVICE_FLAG_WRITE;
+    record_any(user, at, place_of(pc, CTS_RING_SHARED), bytes, both);
     return SANITIZER_PATCH_SUCCESS;
 }
 
@@ -25,7 +24,7 @@ HOT void record_shared_range(void *user, uint64_t pc, uint32_t at, uint32_t bloc
                              uint32_t operation)
 {
     call c;
-    if (begin(c, user, pc, 16, operation, CTS_RING_SHARED)) record_range(c, at, blocks);
+    if (begin(c, user, place_of(pc, CTS_RING_SHARED), 16, operation)) record_range(c, at, blocks);
 }
 
 /* With a multicast, this CTA's part; the others' shared memory is written, too. */

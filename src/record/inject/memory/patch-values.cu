@@ -13,6 +13,14 @@ struct value {
     uint32_t w[4];
 };
 
+/* Lanes of `active` that get a record together. */
+struct valued_lanes {
+    uint32_t active, mask, pattern;
+    uint64_t base;
+    int64_t s0;
+    int32_t offset; /* of a list: this lane's */
+};
+
 /* Of 1, 2, 4, 8 or 16 bytes, in one state space. */
 #define READ(v, bytes, space, kind, at)                                                            \
     switch (bytes) {                                                                               \
@@ -70,11 +78,11 @@ HOT value new_value(const void *at, uint32_t bytes)
 }
 
 /* By all lanes of `active`; a record of those of `mask`, and each stores its value. */
-HOT void store_valued(const call &c, uint32_t active, uint32_t mask, uint32_t pattern,
-                      uint64_t base, int64_t s0, int32_t offset, const value &v)
+HOT void store_valued(const call &c, const valued_lanes &l, const value &v)
 {
-    const uint32_t lane = lane_of(), leader = lowest(mask), count = (uint32_t)__popc((int)mask);
-    const uint32_t bytes = c.kind >> 20 & 0x7f, list_lanes = pattern == CTS_RING_LIST ? count : 0;
+    const uint32_t mask = l.mask, lane = lane_of(), leader = lowest(mask);
+    const uint32_t count = (uint32_t)__popc((int)mask);
+    const uint32_t bytes = c.kind >> 20 & 0x7f, list_lanes = l.pattern == CTS_RING_LIST ? count : 0;
     const cts_memory_control *const control = control_of(c);
     cts_ring_bin *const bin = bin_of(control);
     const uint32_t slots_log2 = constant_word(&control->slots_log2);
@@ -83,22 +91,24 @@ HOT void store_valued(const call &c, uint32_t active, uint32_t mask, uint32_t pa
         const uint32_t slots = cts_ring_slots(list_lanes) + cts_ring_value_slots(count, bytes);
         position = (uint32_t)cts_ring_reserve(bin, slots, slots_log2);
         cts_ring_record record = record_of(c);
-        record.base = base;
+        record.base = l.base;
         record.mask = mask;
-        record.s0 = (int32_t)s0;
+        record.s0 = (int32_t)l.s0;
         record.s1 = 0;
-        record.pattern = (uint8_t)pattern;
+        record.pattern = (uint8_t)l.pattern;
         record.row_lanes = 0;
         cts_ring_store_valued(bin, position, slots_log2, &record);
     }
-    position = __shfl_sync(active, position, (int)leader);
+    position = __shfl_sync(l.active, position, (int)leader);
     if (!(mask >> lane & 1)) return;
     const uint32_t k = (uint32_t)__popc((int)(mask & ((1u << lane) - 1)));
     if (list_lanes) {
-        cts_ring_store_offset(bin, position, slots_log2, k, offset);
+        cts_ring_store_offset(bin, position, slots_log2, k, l.offset);
         if (k == count - 1) cts_ring_fill_offsets(bin, position, slots_log2, count);
     }
-    cts_ring_store_value(bin, position, slots_log2, list_lanes, count, k, v.w, bytes);
+    const cts_ring_place at = {bin, position, slots_log2};
+    const cts_ring_lane_value of_lane = {v.w, bytes, list_lanes, count, k};
+    cts_ring_store_value(&at, &of_lane);
 }
 
 /* Uniform, affine or a list; whether a list is two-level after all, the collector finds out. */
@@ -116,7 +126,8 @@ COLD void record_valued(const call c, uint64_t address, value v)
     whole =
         __ballot_sync(active, address == base + (uint64_t)(s0 * (int64_t)lane)) == active && whole;
     if (whole) {
-        store_valued(c, active, active, s0 ? CTS_RING_AFFINE : CTS_RING_UNIFORM, base, s0, 0, v);
+        const uint32_t pattern = s0 ? CTS_RING_AFFINE : CTS_RING_UNIFORM;
+        store_valued(c, {active, active, pattern, base, s0, 0}, v);
         return;
     }
     uint32_t rest = active;
@@ -125,47 +136,48 @@ COLD void record_valued(const call c, uint64_t address, value v)
         const int64_t offset = (int64_t)(address - start);
         const bool near = (rest >> lane & 1) && offset >= -(1 << 30) && offset < (1 << 30);
         const uint32_t mask = __ballot_sync(active, near);
-        store_valued(c, active, mask, CTS_RING_LIST, start, 0, (int32_t)offset, v);
+        store_valued(c, {active, mask, CTS_RING_LIST, start, 0, (int32_t)offset}, v);
         __syncwarp(active);
         rest &= ~mask;
     } while (rest);
 }
 
-HOT void record_access_valued(const void *user, uint64_t pc, uint64_t address, uint32_t bytes,
-                              uint32_t flags, uint32_t space, const void *stored)
+/* `stored`: what a store writes, or NULL. */
+HOT void record_access_valued(const access &a, const void *stored)
 {
     const uint32_t both = SANITIZER_MEMORY_DEVICE_FLAG_READ | SANITIZER_MEMORY_DEVICE_FLAG_WRITE;
+    const uint32_t bytes = a.bytes, flags = a.flags, place = place_of(a.pc, a.space);
     const bool is_store = (flags & both) == SANITIZER_MEMORY_DEVICE_FLAG_WRITE;
     const bool has_width = bytes && bytes <= CTS_RING_VALUE_BYTES_MAX && !(bytes & (bytes - 1));
     call c;
     if (flags & SANITIZER_MEMORY_DEVICE_FLAG_PREFETCH || !(flags & both)) return;
     if (!has_width || (is_store && !stored)) {
-        record_any(user, address, (uint32_t)pc, bytes, flags, space);
+        record_any(a.user, a.address, place, bytes, flags);
         return;
     }
-    if (!begin(c, user, pc, bytes, (flags & both) - 1, space)) return;
-    record_valued(c, address,
-                  is_store ? new_value(stored, bytes) : read_value(address, bytes, space));
+    if (!begin(c, a.user, place, bytes, (flags & both) - 1)) return;
+    record_valued(c, a.address,
+                  is_store ? new_value(stored, bytes) : read_value(a.address, bytes, a.space));
 }
 
 PATCH cts_patch_global_valued(void *user, uint64_t pc, void *at, uint32_t bytes, uint32_t flags,
                               const void *stored)
 {
-    record_access_valued(user, pc, (uint64_t)at, bytes, flags, CTS_RING_GLOBAL, stored);
+    record_access_valued({user, pc, (uint64_t)at, bytes, flags, CTS_RING_GLOBAL}, stored);
     return SANITIZER_PATCH_SUCCESS;
 }
 
 PATCH cts_patch_shared_valued(void *user, uint64_t pc, void *at, uint32_t bytes, uint32_t flags,
                               const void *stored)
 {
-    record_access_valued(user, pc, (uint64_t)at, bytes, flags, CTS_RING_SHARED, stored);
+    record_access_valued({user, pc, (uint64_t)at, bytes, flags, CTS_RING_SHARED}, stored);
     return SANITIZER_PATCH_SUCCESS;
 }
 
 PATCH cts_patch_local_valued(void *user, uint64_t pc, void *at, uint32_t bytes, uint32_t flags,
                              const void *stored)
 {
-    record_access_valued(user, pc, (uint64_t)at, bytes, flags, CTS_RING_LOCAL, stored);
+    record_access_valued({user, pc, (uint64_t)at, bytes, flags, CTS_RING_LOCAL}, stored);
     return SANITIZER_PATCH_SUCCESS;
 }
 
@@ -174,6 +186,6 @@ PATCH cts_patch_matrix_valued(void *user, uint64_t pc, uint32_t at, uint32_t byt
                               uint32_t count, const void *)
 {
     if (lane_of() < 8 * count)
-        record_access_valued(user, pc, at, bytes, flags, CTS_RING_SHARED, nullptr);
+        record_access_valued({user, pc, at, bytes, flags, CTS_RING_SHARED}, nullptr);
     return SANITIZER_PATCH_SUCCESS;
 }

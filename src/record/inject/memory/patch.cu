@@ -34,6 +34,29 @@ struct call {
     uint32_t kind;    /* launch, bytes and operation */
 };
 
+/* An access, as a patch is told of it. */
+struct access {
+    const void *user;
+    uint64_t pc, address;
+    uint32_t bytes, flags, space;
+};
+
+/* Lanes whose addresses are a pattern. */
+struct lanes {
+    uint32_t mask, pattern;
+    uint64_t base;
+    int64_t s0, s1;
+    uint32_t row_lanes;
+};
+
+/* Active lanes that are no single line: each has its address, the first row begins at `base`, and
+ * `broke` is the first lane that is not in it. */
+struct rows {
+    uint32_t active, broke;
+    uint64_t address, base;
+    int32_t s0;
+};
+
 HOT const cts_memory_control *control_of(const call &c)
 {
     return (const cts_memory_control *)((uint64_t)c.control * CTS_MEMORY_CONTROL_ALIGN);
@@ -167,13 +190,12 @@ HOT void reserve_one(uint32_t lane, cts_ring_bin *bin, uint32_t *position, uint3
 }
 
 /* Lanes 0 and 1 store 16 bytes each, so that a slot is one write on the bus. */
-HOT void store_halves(uint32_t lane, uint64_t slot, uint32_t w0, uint32_t w1, uint32_t w2,
-                      uint32_t w3)
+HOT void store_halves(uint32_t lane, uint64_t slot, const uint32_t (&w)[4])
 {
     asm volatile("{ .reg .pred p;\n"
                  "  setp.lt.u32 p, %5, 2;\n"
                  "  @p st.volatile.global.v4.u32 [%0], {%1, %2, %3, %4}; }" ::"l"(slot),
-                 "r"(w0), "r"(w1), "r"(w2), "r"(w3), "r"(lane)
+                 "r"(w[0]), "r"(w[1]), "r"(w[2]), "r"(w[3]), "r"(lane)
                  : "memory");
 }
 
@@ -231,8 +253,9 @@ HOT bool record_whole_warp(uint32_t control_at, uint32_t place, uint32_t kind, u
     const uint32_t low = ~CTS_RING_PARITY, parity = ~position >> slots_log2 << 31;
     const uint32_t index = sm << slots_log2 | (position & ((1u << slots_log2) - 1));
     const uint64_t slot = constant_long(&control->slots) + (uint64_t)index * 32 + lane * 16;
-    store_halves(lane, slot, (w0 & low) | parity, (w1 & low) | parity, (w2 & low) | parity,
-                 (w3 & low) | parity);
+    const uint32_t w[4] = {(w0 & low) | parity, (w1 & low) | parity, (w2 & low) | parity,
+                           (w3 & low) | parity};
+    store_halves(lane, slot, w);
     return true;
 }
 
@@ -252,30 +275,30 @@ HOT cts_ring_record record_of(const call &c)
 }
 
 /* By one lane. */
-HOT void emit(const call &c, uint32_t mask, uint32_t pattern, uint64_t base, int64_t s0, int64_t s1,
-              uint32_t row_lanes)
+HOT void emit(const call &c, const lanes &l)
 {
     const cts_memory_control *const control = control_of(c);
     cts_ring_bin *const bin = bin_of(control);
     const uint32_t slots_log2 = constant_word(&control->slots_log2);
     const uint64_t position = cts_ring_reserve(bin, 1, slots_log2);
     cts_ring_record record = record_of(c);
-    record.base = base;
-    record.mask = mask;
-    record.s0 = (int32_t)s0;
-    record.s1 = (int32_t)s1;
-    record.pattern = (uint8_t)pattern;
-    record.row_lanes = (uint8_t)row_lanes;
+    record.base = l.base;
+    record.mask = l.mask;
+    record.s0 = (int32_t)l.s0;
+    record.s1 = (int32_t)l.s1;
+    record.pattern = (uint8_t)l.pattern;
+    record.row_lanes = (uint8_t)l.row_lanes;
     cts_ring_store(bin, position, slots_log2, &record);
 }
 
 /* As store_halves(), by the leader and the first of the other lanes, if there is one. */
-HOT void store_by_two(const cts_ring_bin *bin, uint32_t position, uint32_t slots_log2,
-                      const cts_ring_record &record, uint32_t others, uint32_t leader)
+HOT void store_by_two(const cts_ring_place &at, const cts_ring_record &record, uint32_t others,
+                      uint32_t leader)
 {
     const uint32_t lane = lane_of(), half = lane != leader;
-    const cts_ring_words words = cts_ring_pack(&record, cts_ring_parity(position, slots_log2));
-    uint32_t *const slot = cts_ring_slot(bin, position, slots_log2);
+    const cts_ring_words words =
+        cts_ring_pack(&record, cts_ring_parity(at.position, at.slots_log2));
+    uint32_t *const slot = cts_ring_slot(at.bin, at.position, at.slots_log2);
     const uint32_t w[4] = {half ? words.w[4] : words.w[0], half ? words.w[5] : words.w[1],
                            half ? words.w[6] : words.w[2], half ? words.w[7] : words.w[3]};
     if (!half || lane == lowest(others)) cts_ring_store_half(slot + 4 * half, w);
@@ -308,7 +331,8 @@ HOT void emit_lists(const call &c, uint32_t active, uint64_t address)
         record.s0 = record.s1 = 0;
         record.pattern = CTS_RING_LIST;
         record.row_lanes = 0;
-        store_by_two(bin, position, slots_log2, record, active & ~(1u << leader), leader);
+        const cts_ring_place at = {bin, position, slots_log2};
+        store_by_two(at, record, active & ~(1u << leader), leader);
         if (near) {
             const uint32_t k = (uint32_t)__popc((int)(mask & ((1u << lane) - 1)));
             cts_ring_store_offset(bin, position, slots_log2, k, (int32_t)offset);
@@ -318,30 +342,30 @@ HOT void emit_lists(const call &c, uint32_t active, uint64_t address)
     } while (rest);
 }
 
-/* With rows of `width` lanes, tried; `broke` is the first lane that is not in the first row. */
-HOT bool emit_two_level(const call &c, uint32_t active, uint64_t address, uint64_t base, int64_t s0,
-                        uint32_t width, uint32_t broke)
+/* With rows of `width` lanes, tried. */
+HOT bool emit_two_level(const call &c, const rows &r, uint32_t width)
 {
     const uint32_t lane = lane_of(), row = lane / width;
-    const uint64_t there = __shfl_sync(active, address, (int)broke);
-    const int64_t s1 = (int64_t)(there - base) - s0 * (int64_t)(broke - width);
+    const uint64_t there = __shfl_sync(r.active, r.address, (int)r.broke);
+    const int64_t s0 = r.s0;
+    const int64_t s1 = (int64_t)(there - r.base) - s0 * (int64_t)(r.broke - width);
     const uint64_t expected =
-        base + (uint64_t)(s0 * (int64_t)(lane - row * width)) + (uint64_t)(s1 * (int64_t)row);
-    if (!fits(s1) || __ballot_sync(active, address == expected) != active) return false;
-    if (lane == lowest(active)) emit(c, active, CTS_RING_TWO_LEVEL, base, s0, s1, width);
+        r.base + (uint64_t)(s0 * (int64_t)(lane - row * width)) + (uint64_t)(s1 * (int64_t)row);
+    if (!fits(s1) || __ballot_sync(r.active, r.address == expected) != r.active) return false;
+    const lanes all = {r.active, CTS_RING_TWO_LEVEL, r.base, s0, s1, width};
+    if (lane == lowest(r.active)) emit(c, all);
     return true;
 }
 
 /* The first two lanes are `s0` apart per lane, where it is known, and `broke` does not fit. */
-COLD void record_other(const call c, uint32_t active, uint64_t address, uint64_t base, int32_t s0,
-                       uint32_t broke)
+COLD void record_other(const call c, const rows r)
 {
-    if (broke < 32) {
-        const uint32_t power = 1u << (31 - __clz((int)broke));
-        if (emit_two_level(c, active, address, base, s0, power, broke)) return;
-        if (power != broke && emit_two_level(c, active, address, base, s0, broke, broke)) return;
+    if (r.broke < 32) {
+        const uint32_t power = 1u << (31 - __clz((int)r.broke));
+        if (emit_two_level(c, r, power)) return;
+        if (power != r.broke && emit_two_level(c, r, r.broke)) return;
     }
-    emit_lists(c, active, address);
+    emit_lists(c, r.active, r.address);
 }
 
 HOT void record_warp(const call &c, uint64_t address)
@@ -361,11 +385,14 @@ HOT void record_warp(const call &c, uint64_t address)
     const uint32_t breaks =
         ~__ballot_sync(active, address == base + (uint64_t)(s0 * (int64_t)lane)) & active;
     if (whole && !breaks) {
-        if (lane == first) emit(c, active, s0 ? CTS_RING_AFFINE : CTS_RING_UNIFORM, base, s0, 0, 0);
+        const uint32_t pattern = s0 ? CTS_RING_AFFINE : CTS_RING_UNIFORM;
+        const lanes all = {active, pattern, base, s0, 0, 0};
+        if (lane == first) emit(c, all);
         return;
     }
     /* the lanes that break are 2 at least */
-    record_other(c, active, address, base, (int32_t)s0, whole ? lowest(breaks) : 32);
+    const rows r = {active, whole ? lowest(breaks) : 32, address, base, (int32_t)s0};
+    record_other(c, r);
 }
 
 /* Of a graph's node: the pointer that a launch with its number has. 0: not recorded. */
@@ -382,25 +409,29 @@ HOT uint64_t user_of_grid(uint64_t user)
     return (user & ~(uint64_t)CTS_MEMORY_BY_GRID) | (entry & (CTS_RING_LAUNCHES - 1));
 }
 
+/* Of an instruction: where it is, and the space that it accesses. */
+HOT uint32_t place_of(uint64_t pc, uint32_t space)
+{
+    return (uint32_t)pc >> CTS_RING_PC_SHIFT | space << CTS_RING_PC_BITS;
+}
+
 /* False: not recorded. */
-HOT bool begin_launch(call &c, const void *user, uint64_t pc, uint32_t bytes, uint32_t operation,
-                      uint32_t space)
+HOT bool begin_launch(call &c, const void *user, uint32_t place, uint32_t bytes, uint32_t operation)
 {
     const uint32_t low = (uint32_t)(uint64_t)user;
     if (!(low & CTS_MEMORY_RECORDED)) return false;
     c.control = (uint32_t)((uint64_t)user >> 32);
     const uint32_t sample = constant_word(&control_of(c)->cta_sample);
     if (sample > 1 && cta_of() % sample) return false;
-    c.place = (uint32_t)pc >> CTS_RING_PC_SHIFT | space << CTS_RING_PC_BITS;
+    c.place = place;
     c.kind = (low & (CTS_RING_LAUNCHES - 1)) | bytes << 20 | (operation + 1) << 27;
     return true;
 }
 
-HOT bool begin(call &c, const void *user, uint64_t pc, uint32_t bytes, uint32_t operation,
-               uint32_t space)
+HOT bool begin(call &c, const void *user, uint32_t place, uint32_t bytes, uint32_t operation)
 {
     if ((uint64_t)user & CTS_MEMORY_BY_GRID) user = (const void *)user_of_grid((uint64_t)user);
-    return begin_launch(c, user, pc, bytes, operation, space);
+    return begin_launch(c, user, place, bytes, operation);
 }
 
 /* Lanes of a whole warp that are no usual pattern; whether they are another one after all, the
@@ -411,53 +442,53 @@ COLD void record_list(uint32_t control, uint32_t place, uint32_t kind, uint64_t 
     emit_lists(c, ALL, address);
 }
 
-HOT void record_unusual(const void *user, uint64_t address, uint32_t pc, uint32_t bytes,
-                        uint32_t flags, uint32_t space)
+HOT void record_unusual(const void *user, uint64_t address, uint32_t place, uint32_t bytes,
+                        uint32_t flags)
 {
     const uint32_t both = SANITIZER_MEMORY_DEVICE_FLAG_READ | SANITIZER_MEMORY_DEVICE_FLAG_WRITE;
     call c;
     if (flags & SANITIZER_MEMORY_DEVICE_FLAG_PREFETCH || !(flags & both)) return;
-    if (begin_launch(c, user, pc, bytes, (flags & both) - 1, space)) record_warp(c, address);
+    if (begin_launch(c, user, place, bytes, (flags & both) - 1)) record_warp(c, address);
 }
 
 /* In a node of a graph: as in a launch, once the node knows which it is. */
-COLD void record_of_node(uint64_t user, uint64_t address, uint32_t pc, uint32_t bytes,
-                         uint32_t flags, uint32_t space)
+COLD void record_of_node(uint64_t user, uint64_t address, uint32_t place, uint32_t bytes,
+                         uint32_t flags)
 {
     user = user_of_grid(user);
     const uint32_t low = (uint32_t)user, high = (uint32_t)(user >> 32);
     if (active_lanes() == ALL && flags <= 3 && low / CTS_RING_LAUNCHES == CTS_MEMORY_USUAL &&
         !(cta_of() >> 31)) {
-        const uint32_t place = pc >> CTS_RING_PC_SHIFT | space << CTS_RING_PC_BITS;
         const uint32_t kind = low + (bytes << 20) + (flags << 27);
         if (!record_whole_warp(high, place, kind, address)) record_list(high, place, kind, address);
         return;
     }
-    record_unusual((const void *)user, address, pc, bytes, flags, space);
+    record_unusual((const void *)user, address, place, bytes, flags);
 }
 
 /* Anything. */
-COLD void record_any(const void *user, uint64_t address, uint32_t pc, uint32_t bytes,
-                     uint32_t flags, uint32_t space)
+COLD void record_any(const void *user, uint64_t address, uint32_t place, uint32_t bytes,
+                     uint32_t flags)
 {
     if ((uint64_t)user & CTS_MEMORY_BY_GRID)
-        record_of_node((uint64_t)user, address, pc, bytes, flags, space);
+        record_of_node((uint64_t)user, address, place, bytes, flags);
     else
-        record_unusual(user, address, pc, bytes, flags, space);
+        record_unusual(user, address, place, bytes, flags);
 }
 
-HOT void record_access(const void *user, uint64_t pc, uint64_t address, uint32_t bytes,
-                       uint32_t flags, uint32_t space)
+/* The place is made where it is needed: made before, it takes the usual case a register more. */
+HOT void record_access(const access &a)
 {
-    const uint32_t low = (uint32_t)(uint64_t)user, high = (uint32_t)((uint64_t)user >> 32);
+    const uint32_t low = (uint32_t)(uint64_t)a.user, high = (uint32_t)((uint64_t)a.user >> 32);
     /* the flags that read and write are 1 and 2; others are rare */
-    if (active_lanes() == ALL && flags <= 3 && low / CTS_RING_LAUNCHES == CTS_MEMORY_USUAL) {
-        const uint32_t place = (uint32_t)pc >> CTS_RING_PC_SHIFT | space << CTS_RING_PC_BITS;
-        const uint32_t kind = low + (bytes << 20) + (flags << 27);
-        if (!record_whole_warp(high, place, kind, address)) record_list(high, place, kind, address);
+    if (active_lanes() == ALL && a.flags <= 3 && low / CTS_RING_LAUNCHES == CTS_MEMORY_USUAL) {
+        const uint32_t place = place_of(a.pc, a.space);
+        const uint32_t kind = low + (a.bytes << 20) + (a.flags << 27);
+        if (!record_whole_warp(high, place, kind, a.address))
+            record_list(high, place, kind, a.address);
         return;
     }
-    record_any(user, address, (uint32_t)pc, bytes, flags, space);
+    record_any(a.user, a.address, place_of(a.pc, a.space), a.bytes, a.flags);
 }
 
 #define PATCH extern "C" __device__ __noinline__ SanitizerPatchResult
@@ -465,21 +496,21 @@ HOT void record_access(const void *user, uint64_t pc, uint64_t address, uint32_t
 PATCH cts_patch_global(void *user, uint64_t pc, void *at, uint32_t bytes, uint32_t flags,
                        const void *)
 {
-    record_access(user, pc, (uint64_t)at, bytes, flags, CTS_RING_GLOBAL);
+    record_access({user, pc, (uint64_t)at, bytes, flags, CTS_RING_GLOBAL});
     return SANITIZER_PATCH_SUCCESS;
 }
 
 PATCH cts_patch_shared(void *user, uint64_t pc, void *at, uint32_t bytes, uint32_t flags,
                        const void *)
 {
-    record_access(user, pc, (uint64_t)at, bytes, flags, CTS_RING_SHARED);
+    record_access({user, pc, (uint64_t)at, bytes, flags, CTS_RING_SHARED});
     return SANITIZER_PATCH_SUCCESS;
 }
 
 PATCH cts_patch_local(void *user, uint64_t pc, void *at, uint32_t bytes, uint32_t flags,
                       const void *)
 {
-    record_access(user, pc, (uint64_t)at, bytes, flags, CTS_RING_LOCAL);
+    record_access({user, pc, (uint64_t)at, bytes, flags, CTS_RING_LOCAL});
     return SANITIZER_PATCH_SUCCESS;
 }
 
@@ -487,7 +518,7 @@ PATCH cts_patch_local(void *user, uint64_t pc, void *at, uint32_t bytes, uint32_
 PATCH cts_patch_copy(void *user, uint64_t pc, void *from, uint32_t, uint32_t bytes)
 {
     call c;
-    if (from && bytes && begin(c, user, pc, bytes, CTS_RING_LOAD, CTS_RING_GLOBAL))
+    if (from && bytes && begin(c, user, place_of(pc, CTS_RING_GLOBAL), bytes, CTS_RING_LOAD))
         record_warp(c, (uint64_t)from);
     return SANITIZER_PATCH_SUCCESS;
 }
@@ -496,7 +527,8 @@ PATCH cts_patch_copy_both(void *user, uint64_t pc, void *from, uint32_t to, uint
 {
     cts_patch_copy(user, pc, from, to, bytes);
     call c;
-    if (bytes && begin(c, user, pc, bytes, CTS_RING_STORE, CTS_RING_SHARED)) record_warp(c, to);
+    if (bytes && begin(c, user, place_of(pc, CTS_RING_SHARED), bytes, CTS_RING_STORE))
+        record_warp(c, to);
     return SANITIZER_PATCH_SUCCESS;
 }
 
@@ -504,7 +536,7 @@ PATCH cts_patch_copy_both(void *user, uint64_t pc, void *from, uint32_t to, uint
 PATCH cts_patch_matrix(void *user, uint64_t pc, uint32_t at, uint32_t bytes, uint32_t flags,
                        uint32_t count, const void *)
 {
-    if (lane_of() < 8 * count) record_access(user, pc, at, bytes, flags, CTS_RING_SHARED);
+    if (lane_of() < 8 * count) record_access({user, pc, at, bytes, flags, CTS_RING_SHARED});
     return SANITIZER_PATCH_SUCCESS;
 }
 
@@ -513,10 +545,11 @@ HOT void record_range(const call &c, uint64_t address, uint32_t blocks)
 {
     if (lane_of() != lowest(active_lanes())) return;
     for (; blocks; address += 32 * 16) {
-        const uint32_t lanes = blocks < 32 ? blocks : 32;
-        emit(c, lanes == 32 ? ALL : (1u << lanes) - 1,
-             lanes > 1 ? CTS_RING_AFFINE : CTS_RING_UNIFORM, address, lanes > 1 ? 16 : 0, 0, 0);
-        blocks -= lanes;
+        const uint32_t count = blocks < 32 ? blocks : 32;
+        const uint32_t mask = count == 32 ? ALL : (1u << count) - 1;
+        const uint32_t pattern = count > 1 ? CTS_RING_AFFINE : CTS_RING_UNIFORM;
+        emit(c, {mask, pattern, address, count > 1 ? 16 : 0, 0, 0});
+        blocks -= count;
     }
 }
 
@@ -524,7 +557,7 @@ PATCH cts_patch_bulk_load(void *user, uint64_t pc, uint64_t from, uint32_t, uint
                           uint32_t)
 {
     call c;
-    if (begin(c, user, pc, 16, CTS_RING_LOAD, CTS_RING_GLOBAL))
+    if (begin(c, user, place_of(pc, CTS_RING_GLOBAL), 16, CTS_RING_LOAD))
         record_range(c, from, data & 0xffff);
     return SANITIZER_PATCH_SUCCESS;
 }
@@ -532,7 +565,7 @@ PATCH cts_patch_bulk_load(void *user, uint64_t pc, uint64_t from, uint32_t, uint
 PATCH cts_patch_bulk_store(void *user, uint64_t pc, uint64_t to, uint32_t, uint32_t blocks)
 {
     call c;
-    if (begin(c, user, pc, 16, CTS_RING_STORE, CTS_RING_GLOBAL))
+    if (begin(c, user, place_of(pc, CTS_RING_GLOBAL), 16, CTS_RING_STORE))
         record_range(c, to, blocks & 0xffff);
     return SANITIZER_PATCH_SUCCESS;
 }
@@ -540,7 +573,7 @@ PATCH cts_patch_bulk_store(void *user, uint64_t pc, uint64_t to, uint32_t, uint3
 PATCH cts_patch_bulk_reduction(void *user, uint64_t pc, uint64_t to, uint32_t, uint32_t blocks)
 {
     call c;
-    if (begin(c, user, pc, 16, CTS_RING_ATOMIC, CTS_RING_GLOBAL))
+    if (begin(c, user, place_of(pc, CTS_RING_GLOBAL), 16, CTS_RING_ATOMIC))
         record_range(c, to, blocks & 0xffff);
     return SANITIZER_PATCH_SUCCESS;
 }
@@ -550,7 +583,8 @@ PATCH cts_patch_bulk_reduction(void *user, uint64_t pc, uint64_t to, uint32_t, u
 HOT void record_barrier(void *user, uint64_t pc, uint32_t kind, uint64_t argument)
 {
     call c;
-    if (begin(c, user, pc, kind, CTS_RING_STORE, CTS_RING_BARRIER)) record_warp(c, argument);
+    if (begin(c, user, place_of(pc, CTS_RING_BARRIER), kind, CTS_RING_STORE))
+        record_warp(c, argument);
 }
 
 /* An arrival without waiting comes here, too, and cannot be told from a wait. Only barriers of a

@@ -60,18 +60,27 @@ static char *inlined_at(const struct cts_cubin *cubin, const struct place *place
 
 /* ---- sites ---- */
 
-/* The function that the instruction is in, and where it has no line, its place there. */
-static void name_function(const struct cts_code_range *range, uint64_t offset_bytes, bool is_inside,
-                          bool has_line, char *text, size_t text_bytes)
+/* An instruction of a range, or of none that is known. */
+struct instruction {
+    const struct cts_code_range *range;
+    uint64_t offset_bytes;
+    bool is_inside, has_line;
+};
+
+/* The function that it is in, and where it has no line, its place there. */
+static void name_function(const struct instruction *at, char *text, size_t text_bytes)
 {
+    const struct cts_code_range *const range = at->range;
+    const uint64_t offset_bytes = at->offset_bytes;
     const struct cts_cubin_part *const part =
-        is_inside ? cts_cubin_part_at(&range->module->cubin, range->function, offset_bytes) : NULL;
+        at->is_inside ? cts_cubin_part_at(&range->module->cubin, range->function, offset_bytes)
+                      : NULL;
     char *const name = part ? cts_memory_demangled(part->name) : NULL;
     const uint64_t within = part ? offset_bytes - part->offset_bytes : offset_bytes;
-    if (!is_inside)
+    if (!at->is_inside)
         snprintf(text, text_bytes, "function at 0x%llx",
                  ((unsigned long long)range->first << CTS_RING_PC_SHIFT) + offset_bytes);
-    else if (has_line)
+    else if (at->has_line)
         snprintf(text, text_bytes, "%s", name ? name : range->name);
     else
         snprintf(text, text_bytes, "%.1000s+0x%llx", name ? name : range->name,
@@ -105,7 +114,8 @@ uint32_t cts_module_add_site(const struct cts_code_range *range,
     char *const calls = place.line ? inlined_at(&module->cubin, &place, function->name) : NULL;
     char name[1024];
     cts_module_make_row(module);
-    name_function(range, offset_bytes, is_inside, place.line != 0, name, sizeof name);
+    name_function(&(struct instruction){range, offset_bytes, is_inside, place.line != 0}, name,
+                  sizeof name);
     const struct cts_site row = {
         .site = cts_catalogue_reserve(cts_memory_run.catalogue, CTS_ID_SITE, 1),
         .module = module->id,
