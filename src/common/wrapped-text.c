@@ -58,11 +58,13 @@ void cts_print_paragraph(FILE *file, size_t indent, const char *format, ...)
     va_start(args, format);
     const int length = vasprintf(&text, format, args);
     va_end(args);
-    if (length < 0) { /* no memory to wrap it: as one line, rather than not at all */
+    if (length < 0) {
+        char shown[4096]; /* no memory to wrap it: as one line, rather than not at all */
         va_start(args, format);
-        vfprintf(file, format, args);
+        vsnprintf(shown, sizeof shown, format, args);
         va_end(args);
-        fputc('\n', file);
+        (void)cts_utf8_make_plain(shown);
+        fprintf(file, "%s\n", shown);
         return;
     }
     (void)cts_utf8_make_plain(text);

@@ -63,6 +63,28 @@ class Missing(unittest.TestCase):
         self.assertIs(answer["lower_bound"], True)
         self.assertIn(os.path.basename(files[1]), answer["missing"][0])
 
+    def test_event_file_of_an_archive_cut(self):
+        """An archive that is no run has no sizes of its files: the definitions' counts tell."""
+        name = max(glob.glob("good/timeline/traces/*.evt"), key=os.path.getsize)
+        size, name = os.path.getsize(name), os.path.basename(name)
+        whole = json.loads(self.ask("path", "good/timeline/traces.otf2").stdout)
+        for length in (0, 10, size // 3, size // 2, size - 9, size - 1):
+            shutil.rmtree("archive", ignore_errors=True)
+            shutil.copytree("good/timeline", "archive")
+            os.truncate(f"archive/traces/{name}", length)
+            with self.subTest(length=length):
+                done = self.ask("path", "archive/traces.otf2")
+                answer = json.loads(done.stdout)
+                if length == size - 1:  # the mark behind the last event: all events are there
+                    self.assertEqual((answer["lower_bound"], answer["events"]),
+                                     (False, whole["events"]))
+                    continue
+                self.assertIs(answer["lower_bound"], True)
+                self.assertLess(answer["events"], whole["events"])
+                self.assertIn("DAMAGED", subprocess.run(
+                    [CTASCOPE, "info", "archive/traces.otf2"], text=True, check=True,
+                    stdout=subprocess.PIPE, stderr=subprocess.STDOUT).stdout)
+
     def test_timeline_gone(self):
         shutil.copytree("good", "run")
         shutil.rmtree("run/timeline")
