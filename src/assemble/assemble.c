@@ -17,24 +17,10 @@
 #include <unistd.h>
 
 #include "common/parallel.h"
+#include "common/remove-folder.h"
 #include "assemble/assemble-private.h"
 #include "trace/catalogue-note.h"
 #include "trace/rank-claim.h"
-
-/* Deletes a directory of files and of directories of files. */
-static void delete_directory(int parent, const char *name, int depth)
-{
-    const int directory = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    DIR *const stream = directory >= 0 ? fdopendir(directory) : NULL;
-    struct dirent *entry;
-    while (stream && (entry = readdir(stream))) {
-        if (strcmp(entry->d_name, ".") == 0 || strcmp(entry->d_name, "..") == 0) continue;
-        if (unlinkat(directory, entry->d_name, 0) && depth < 4)
-            delete_directory(directory, entry->d_name, depth + 1);
-    }
-    if (stream) closedir(stream);
-    unlinkat(parent, name, AT_REMOVEDIR);
-}
 
 /* Whether a process was killed between making its directory and writing the first word of its log
  * of definitions, before which it makes no other. */
@@ -43,9 +29,12 @@ static bool is_stillborn(const char *path)
     char definitions[PATH_MAX + 20];
     uint64_t first = 0;
     snprintf(definitions, sizeof definitions, "%s/definitions.log", path);
-    const int file = open(definitions, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+    struct stat info;
+    const int file = open(definitions, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
     if (file < 0 && errno != ENOENT) return false;
-    const bool has_word = file >= 0 && (read(file, &first, sizeof first) < 0 || first);
+    const bool is_other = file >= 0 && (fstat(file, &info) || !S_ISREG(info.st_mode));
+    const bool has_word =
+        is_other || (file >= 0 && (read(file, &first, sizeof first) < 0 || first));
     if (file >= 0) close(file);
     if (has_word) return false;
     DIR *const directory = opendir(path);
@@ -72,7 +61,7 @@ static enum cts_status find_processes(struct cts_assembler *a, struct cts_error 
             snprintf(path, sizeof path, "%s/%s/timeline", a->run_path, entry->d_name);
         if (length < 0 || (size_t)length >= sizeof path || access(path, R_OK) != 0) continue;
         if (is_stillborn(path)) {
-            delete_directory(AT_FDCWD, path, 0);
+            cts_remove_folder(AT_FDCWD, path);
             cts_gaps_add(&a->timeline.gaps, "rank %lu ended before it had recorded an event", rank);
             continue;
         }
@@ -146,11 +135,28 @@ static void remove_logs(const char *run_path)
     while (fgets(line, sizeof line, list)) {
         char logs[PATH_MAX + 64];
         snprintf(logs, sizeof logs, "%s/rank-%lu/timeline", run_path, strtoul(line, NULL, 10));
-        delete_directory(AT_FDCWD, logs, 0);
+        cts_remove_folder(AT_FDCWD, logs);
     }
     fclose(list);
     cts_rank_claims_forget(run_path);
     unlink(path);
+}
+
+/* How many processes have logs. */
+static uint64_t count_logs(const char *run_path)
+{
+    DIR *const directory = opendir(run_path);
+    struct dirent *entry;
+    char path[PATH_MAX];
+    uint64_t count = 0;
+    while (directory && (entry = readdir(directory))) {
+        if (strncmp(entry->d_name, "rank-", 5) != 0) continue;
+        const int length =
+            snprintf(path, sizeof path, "%s/%s/timeline/definitions.log", run_path, entry->d_name);
+        count += length > 0 && (size_t)length < sizeof path && access(path, R_OK) == 0;
+    }
+    if (directory) closedir(directory);
+    return count;
 }
 
 static uint64_t directory_bytes(const char *path, int depth)
@@ -294,6 +300,12 @@ static enum cts_status assemble(struct cts_assembler *a, unsigned threads,
 {
     char beside[PATH_MAX], place[PATH_MAX], database[PATH_MAX];
     remove_logs(a->run_path);
+    if ((size_t)snprintf(place, sizeof place, "%s/timeline", a->run_path) >= sizeof place)
+        return cts_fail(error, CTS_USAGE, "the path '%.100s...' is too long", a->run_path);
+    if (access(place, F_OK) == 0) {
+        assembly->left_over_count = count_logs(a->run_path);
+        return CTS_OK;
+    }
     enum cts_status status = find_processes(a, error);
     if (!status && !a->processes.count && a->timeline.gaps.named_count)
         snprintf(assembly->failure, sizeof assembly->failure, "%s", a->timeline.gaps.texts[0]);
@@ -301,13 +313,8 @@ static enum cts_status assemble(struct cts_assembler *a, unsigned threads,
     qsort(a->processes.items, a->processes.count, sizeof *a->processes.items, by_rank);
     if ((size_t)snprintf(beside, sizeof beside, "%s/timeline.new", a->run_path) >= sizeof beside)
         return cts_fail(error, CTS_USAGE, "the path '%.100s...' is too long", a->run_path);
-    snprintf(place, sizeof place, "%s/timeline", a->run_path);
     snprintf(database, sizeof database, "%s/run.db", a->run_path);
-    if (access(place, F_OK) == 0)
-        return cts_fail(error, CTS_USAGE,
-                        "'%s' already has a timeline, but %zu processes recorded into it later",
-                        a->run_path, a->processes.count);
-    delete_directory(AT_FDCWD, beside, 0);
+    cts_remove_folder(AT_FDCWD, beside);
     status = cts_unify(a, error);
     if (!status) status = cts_find_shapes(a, error);
     if (!status) status = cts_assemble_judge(a, error);
@@ -321,7 +328,7 @@ static enum cts_status assemble(struct cts_assembler *a, unsigned threads,
             status = cts_fail(error, CTS_IO,
                               "the disk is full; the recording stays in its logs: free some space "
                               "and run 'ctascope info' to make the timeline");
-        delete_directory(AT_FDCWD, beside, 0);
+        cts_remove_folder(AT_FDCWD, beside);
         return status;
     }
     count(a, assembly);
@@ -349,17 +356,7 @@ enum cts_status cts_timeline_assemble(const char *run_path,
 
 bool cts_timeline_has_logs(const char *run_path)
 {
-    DIR *const directory = opendir(run_path);
-    struct dirent *entry;
     char path[PATH_MAX + sizeof "/timeline/" LIST_NAME];
     snprintf(path, sizeof path, "%s/timeline/" LIST_NAME, run_path);
-    bool found = access(path, R_OK) == 0;
-    while (directory && !found && (entry = readdir(directory))) {
-        if (strncmp(entry->d_name, "rank-", 5) != 0) continue;
-        const int length =
-            snprintf(path, sizeof path, "%s/%s/timeline/definitions.log", run_path, entry->d_name);
-        found = length > 0 && (size_t)length < sizeof path && access(path, R_OK) == 0;
-    }
-    if (directory) closedir(directory);
-    return found;
+    return access(path, R_OK) == 0 || count_logs(run_path);
 }

@@ -20,6 +20,8 @@ struct cts_assembly {
     uint64_t overlap_count;     /* activities cut, since the one before in the stream still ran */
     uint64_t unmatched_count;   /* LEAVEs left out or put in, to match the ENTERs */
     uint64_t damaged_log_count; /* logs read up to the damage */
+    uint64_t left_over_count;   /* processes whose logs lie beside a timeline that is there already,
+                                   of which nothing was made */
     char failure[500];          /* the first error that a recorder told; empty: none */
     char warning[500];          /* likewise the first warning, such as what was lost */
 };

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "logs are little-endian");
@@ -54,8 +55,15 @@ static enum cts_status read_header(struct cts_log_reader *reader, struct cts_err
 enum cts_status cts_log_open(const char *path, struct cts_log_reader *reader,
                              struct cts_error *error)
 {
-    *reader = (struct cts_log_reader){.file = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW)};
+    struct stat info;
+    /* without O_NONBLOCK a pipe in its place would be waited for */
+    *reader =
+        (struct cts_log_reader){.file = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK)};
     if (reader->file < 0) return cts_fail_errno(error, errno, "cannot read '%s'", path);
+    if (fstat(reader->file, &info) || !S_ISREG(info.st_mode)) {
+        cts_log_reader_close(reader);
+        return cts_fail(error, CTS_FORMAT, "'%s' is not a regular file", path);
+    }
     reader->path = strdup(path);
     reader->segment = malloc(CTS_LOG_SEGMENT_BYTES);
     enum cts_status status = CTS_OK;

@@ -1,30 +1,63 @@
 #include "cli/diff-time.h"
 
+#include <errno.h>
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
+#include <unistd.h>
 
 #include "cli/run-timeline.h"
-#include "trace/catalogue.h"
+#include "trace/recording.h"
+
+static void ignore_damage(void *state, const struct cts_error *error)
+{
+    (void)state, (void)error;
+}
 
 static bool has_time(const char *path)
 {
     return cts_cli_is_archive(path) || cts_cli_has_timeline(path);
 }
 
-static bool has_accesses(const char *path)
+/* Recorders of time alone need no catalogue, so a run may be its timeline and nothing else. */
+static bool is_timeline_alone(const char *path)
 {
-    struct cts_catalogue catalogue;
-    struct cts_error error;
-    if (cts_cli_is_archive(path) || cts_catalogue_read(path, &catalogue, &error)) return false;
-    uint64_t accesses = 0;
-    for (size_t i = 0; i < catalogue.launch_count; i++) accesses += catalogue.launches[i].accesses;
-    cts_catalogue_release(&catalogue);
-    return accesses != 0;
+    char catalogue[PATH_MAX];
+    struct cts_acc_reader *reader;
+    struct cts_error ignored;
+    if (cts_cli_is_archive(path)) return true;
+    const int length = snprintf(catalogue, sizeof catalogue, "%s/run.db", path);
+    if (length < 0 || (size_t)length >= sizeof catalogue) return false;
+    if (access(catalogue, F_OK) == 0 || errno != ENOENT) return false;
+    if (cts_acc_open_readable(path, &reader, ignore_damage, NULL, &ignored)) return false;
+    const size_t file_count = cts_acc_file_count(reader);
+    cts_acc_close(reader);
+    return !file_count;
 }
 
-bool cts_diff_is_of_time(const char *before, const char *after)
+static enum cts_status look_for_accesses(const char *path, bool *has_accesses,
+                                         struct cts_error *error)
 {
-    return has_time(before) && has_time(after) && !(has_accesses(before) && has_accesses(after));
+    struct cts_recording recording;
+    *has_accesses = false;
+    if (is_timeline_alone(path)) return CTS_OK;
+    const enum cts_status status = cts_recording_open(path, &recording, error);
+    if (status) return status;
+    *has_accesses = cts_recording_has_accesses(&recording);
+    cts_recording_close(&recording);
+    return CTS_OK;
+}
+
+enum cts_status cts_diff_is_of_time(const char *before, const char *after, bool *is_of_time,
+                                    struct cts_error *error)
+{
+    bool left = false, right = false;
+    *is_of_time = false;
+    if (!has_time(before) || !has_time(after)) return CTS_OK;
+    enum cts_status status = look_for_accesses(before, &left, error);
+    if (!status) status = look_for_accesses(after, &right, error);
+    *is_of_time = !(left && right);
+    return status;
 }
 
 struct side {

@@ -14,8 +14,10 @@ struct cts_diff_time {
 };
 
 /* Whether both runs are to be compared by their time: two archives, or runs of which one holds no
- * memory accesses while both hold timelines. */
-bool cts_diff_is_of_time(const char *before, const char *after);
+ * memory accesses while both hold timelines. A run that cannot say whether it has accesses is a
+ * failure. */
+CTS_MUST_CHECK enum cts_status cts_diff_is_of_time(const char *before, const char *after,
+                                                   bool *is_of_time, struct cts_error *error);
 
 /* The exit status. */
 int cts_diff_run_time(const struct cts_arguments *arguments, const struct cts_diff_time *request);

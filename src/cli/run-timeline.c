@@ -11,6 +11,7 @@
 #include "cli/open-recording.h"
 #include "common/array.h"
 #include "common/parallel.h"
+#include "common/text-table.h"
 #include "trace/run-lock.h"
 #include "trace/seal.h"
 
@@ -33,11 +34,11 @@ static void compare_with_seal(const char *run_path, struct cts_timeline *timelin
     cts_catalogue_release(&seal);
 }
 
-enum cts_status cts_cli_open_timeline(const char *path, struct cts_timeline *timeline,
-                                      struct cts_error *error)
+enum cts_status cts_cli_open_timeline_quietly(const char *path, struct cts_timeline *timeline,
+                                              struct cts_error *error)
 {
+    struct cts_assembly assembly = {0};
     if (is_directory(path) && cts_timeline_has_logs(path)) {
-        struct cts_assembly assembly;
         if (cts_run_is_held(path))
             return cts_fail(error, CTS_USAGE, "'%s' is still being recorded", path);
         const struct cts_assembly_options options = {0};
@@ -46,9 +47,21 @@ enum cts_status cts_cli_open_timeline(const char *path, struct cts_timeline *tim
     }
     const enum cts_status status = cts_timeline_open(path, timeline, error);
     if (status) return status;
+    if (assembly.left_over_count)
+        cts_gaps_add(&timeline->gaps,
+                     "the timeline was made without the logs of %s ('rank-*/timeline'), which are "
+                     "not counted",
+                     cts_counted_text(assembly.left_over_count, "process", "processes").text);
     if (is_directory(path)) compare_with_seal(path, timeline);
-    cts_cli_tell_gaps(NULL, path, &timeline->gaps);
     return CTS_OK;
+}
+
+enum cts_status cts_cli_open_timeline(const char *path, struct cts_timeline *timeline,
+                                      struct cts_error *error)
+{
+    const enum cts_status status = cts_cli_open_timeline_quietly(path, timeline, error);
+    if (!status) cts_cli_tell_gaps(NULL, path, &timeline->gaps);
+    return status;
 }
 
 bool cts_cli_is_archive(const char *path)

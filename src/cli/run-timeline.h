@@ -12,6 +12,10 @@
  * nobody records into it; then opens the timeline. `path` may be an anchor file, too. */
 CTS_MUST_CHECK enum cts_status
 cts_cli_open_timeline(const char *path, struct cts_timeline *timeline, struct cts_error *error);
+/* The same, for whoever says himself what is missing: `timeline->gaps`. */
+CTS_MUST_CHECK enum cts_status cts_cli_open_timeline_quietly(const char *path,
+                                                             struct cts_timeline *timeline,
+                                                             struct cts_error *error);
 
 /* Whether the path is that of an OTF2 archive (its anchor file), by its name. */
 bool cts_cli_is_archive(const char *path);

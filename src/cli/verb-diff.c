@@ -151,11 +151,14 @@ static int compare(const struct cts_arguments *arguments, const struct request *
 }
 
 /* By --time, by what --per lists, or since a run holds nothing else. */
-static bool is_of_time(const struct cts_arguments *arguments, const char *per)
+static enum cts_status choose_time(const struct cts_arguments *arguments, const char *per,
+                                   bool *is_of_time, struct cts_error *error)
 {
-    if (cts_argument_given(arguments, "time")) return true;
-    if (per) return !strcmp(per, "activity") || !strcmp(per, "pattern");
-    return cts_diff_is_of_time(arguments->positional[0], arguments->positional[1]);
+    *is_of_time = cts_argument_given(arguments, "time") ||
+                  (per && (!strcmp(per, "activity") || !strcmp(per, "pattern")));
+    if (*is_of_time || per) return CTS_OK;
+    return cts_diff_is_of_time(arguments->positional[0], arguments->positional[1], is_of_time,
+                               error);
 }
 
 static int run_time(const struct cts_arguments *arguments, const struct request *request,
@@ -189,8 +192,11 @@ static int run_diff(const struct cts_arguments *arguments)
     int code = parse(arguments, &request);
     if (code) return code;
     const char *const per = cts_argument(arguments, "per");
-    if (is_of_time(arguments, per)) return run_time(arguments, &request, per);
     struct cts_error error;
+    bool is_of_time;
+    if (choose_time(arguments, per, &is_of_time, &error))
+        return cts_report_error(arguments, &error);
+    if (is_of_time) return run_time(arguments, &request, per);
     struct cts_access_run before, after;
     if (cts_access_run_open(arguments, arguments->positional[0], &request.options, &before, &error))
         return cts_report_error(arguments, &error);

@@ -76,6 +76,8 @@ static void print_totals(const struct cts_catalogue *catalogue, const struct cts
     else if (s->unfinished_ranks)
         print_line("complete", "NO: %u of %zu ranks did not terminate normally",
                    s->unfinished_ranks, catalogue->rank_count);
+    else if (s->dropped_accesses || s->dropped_records)
+        print_line("complete", "NO: the recorder dropped accesses, see below");
     else if (s->has_gaps)
         print_line("complete", "NO: recorded data is missing, see below");
     else
@@ -287,7 +289,8 @@ static void json_totals(struct cts_json *json, const struct cts_catalogue *catal
     cts_json_key(json, "totals");
     cts_json_open_object(json);
     cts_json_member_bool(json, "complete",
-                         catalogue->rank_count && !s->unfinished_ranks && !s->has_gaps);
+                         catalogue->rank_count && !s->unfinished_ranks && !s->has_gaps &&
+                             !s->dropped_accesses && !s->dropped_records);
     cts_json_member_bool(json, "decoded", s->is_decoded);
     cts_json_member_u64(json, "duration_ns", s->duration_ns);
     cts_json_member_u64(json, "launches", s->launches);
@@ -491,7 +494,8 @@ static int run_info(const struct cts_arguments *arguments)
     struct cts_error error;
     struct cts_timeline timeline;
     if (!archive && !cts_cli_has_timeline(path)) return info_of_run(arguments, path, NULL);
-    const enum cts_status status = cts_cli_open_timeline(path, &timeline, &error);
+    const enum cts_status status = archive ? cts_cli_open_timeline(path, &timeline, &error)
+                                           : cts_cli_open_timeline_quietly(path, &timeline, &error);
     if (status) {
         const int code = archive ? CTS_EXIT_OK : info_of_run(arguments, path, NULL);
         return code ? code : cts_report_error(arguments, &error);

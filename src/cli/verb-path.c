@@ -22,6 +22,7 @@
 extern const struct cts_verb cts_verb_path;
 
 struct request {
+    const char *path; /* of the run or trace */
     bool full_names;
     struct cts_path_common common;
     enum cts_path_sheet sheet;
@@ -161,26 +162,30 @@ static enum cts_status find_kernels(const char *run_path, unsigned threads,
 }
 
 /* A run that cannot be read is an error if it was asked for; else the trace is enough. */
-static enum cts_status add_kernels(const char *path, const struct request *request,
+static enum cts_status add_kernels(const struct request *request,
                                    const struct cts_path_source *source,
-                                   struct cts_path_kernels *kernels, struct cts_error *error)
+                                   struct cts_path_kernels *kernels, struct cts_gaps *gaps,
+                                   struct cts_error *error)
 {
-    const char *const run = request->memory_run ? request->memory_run : path;
+    const char *const run = request->memory_run ? request->memory_run : request->path;
     char catalogue[4096];
     snprintf(catalogue, sizeof catalogue, "%s/run.db", run);
     if (!request->memory_run && access(catalogue, R_OK)) return CTS_OK;
     const enum cts_status status =
         find_kernels(run, request->options.threads, source, kernels, error);
     if (!status || request->memory_run) return status;
-    fprintf(stderr, "Note: occupancy and memory efficiency are unknown: %s\n", error->text);
+    if (status == CTS_MEMORY)
+        fprintf(stderr, "Note: occupancy and memory efficiency are unknown: %s\n", error->text);
+    else
+        cts_gaps_add(gaps, "occupancy and memory efficiency are unknown: %s", error->text);
     return CTS_OK;
 }
 
-static enum cts_status analyze(const char *path, struct request *request,
-                               const struct cts_processes *processes, struct cts_error *error)
+static enum cts_status analyze(struct request *request, const struct cts_processes *processes,
+                               struct cts_error *error)
 {
     struct cts_timeline timeline;
-    enum cts_status status = cts_path_common_open(path, processes, &timeline, error);
+    enum cts_status status = cts_path_common_open(request->path, processes, &timeline, error);
     if (status) return status;
     const struct cts_path_source source = cts_path_source_of(&timeline);
     struct cts_path result;
@@ -191,9 +196,9 @@ static enum cts_status analyze(const char *path, struct request *request,
         fprintf(stderr, "Analysed in %llu windows\n", (unsigned long long)result.stretch_count);
     struct cts_path_kernels kernels = {0};
     if (!status && processes->rank == 0)
-        status = add_kernels(path, request, &source, &kernels, error);
+        status = add_kernels(request, &source, &kernels, &timeline.gaps, error);
     if (!status && processes->rank == 0) {
-        const struct cts_path_report report = {.path = path,
+        const struct cts_path_report report = {.path = request->path,
                                                .kernels = kernels.by_region ? &kernels : NULL,
                                                .result = &result,
                                                .path_weight = request->options.path_weight,
@@ -211,7 +216,7 @@ static enum cts_status analyze(const char *path, struct request *request,
 
 static int run_path(const struct cts_arguments *arguments)
 {
-    struct request request = {0};
+    struct request request = {.path = arguments->positional[0]};
     const int code = parse(arguments, &request);
     if (code) return code;
     struct cts_error error = {0};
@@ -223,7 +228,7 @@ static int run_path(const struct cts_arguments *arguments)
         status =
             cts_fail(&error, CTS_USAGE, "--chrome needs a single process: run it without mpirun");
     if (cts_processes_agree(&processes, &status, &error))
-        status = analyze(arguments->positional[0], &request, &processes, &error);
+        status = analyze(&request, &processes, &error);
     const int result = !status               ? CTS_EXIT_OK
                        : processes.rank == 0 ? cts_report_error(arguments, &error)
                                              : CTS_EXIT_INPUT;

@@ -194,7 +194,8 @@ static const struct cts_option options[] = {
      .short_name = 'o'},
     {.name = "figures",
      .argument = "DIR",
-     .help = "also write every figure into this directory, as SVG and PNG, and its data as CSV"},
+     .help = "in addition to the page, write every figure into this directory, as SVG and PNG, and "
+             "its data as CSV"},
     {.name = "accesses", .help = "write the view of one launch with all its accesses instead"},
     {.name = "launch",
      .argument = "N",

@@ -41,6 +41,86 @@ static char *follow(const char *path)
     return NULL;
 }
 
+/* ---- what belongs to a recording ---- */
+
+static bool is_regular(const char *path)
+{
+    struct stat info;
+    return stat(path, &info) == 0 && S_ISREG(info.st_mode);
+}
+
+static bool ends_in(const char *text, const char *end)
+{
+    const size_t length = strlen(text), end_length = strlen(end);
+    return length > end_length && strcmp(text + length - end_length, end) == 0;
+}
+
+static bool begins_with(const char *text, const char *begin)
+{
+    return strncmp(text, begin, strlen(begin)) == 0;
+}
+
+/* Whether a path below a run directory is one where recordings have files. */
+static bool is_of_run(const char *below)
+{
+    if (begins_with(below, "run.db")) return !below[6] || below[6] == '-';
+    if (!strcmp(below, ".recording")) return true;
+    return strchr(below, '/') && (begins_with(below, "rank-") || begins_with(below, "timeline/"));
+}
+
+/* NAME.otf2, NAME.def, NAME/K.evt and NAME/K.def where NAME.otf2 is. */
+static bool is_of_archive(const char *path)
+{
+    char anchor[PATH_MAX + 8];
+    if (ends_in(path, ".otf2")) return is_regular(path);
+    if (!ends_in(path, ".def") && !ends_in(path, ".evt")) return false;
+    const int stem = (int)strlen(path) - 4;
+    snprintf(anchor, sizeof anchor, "%.*s.otf2", stem, path);
+    if (is_regular(anchor)) return true;
+    const char *const slash = strrchr(path, '/');
+    snprintf(anchor, sizeof anchor, "%.*s.otf2", slash ? (int)(slash - path) : 0, path);
+    return is_regular(anchor);
+}
+
+/* Where a file goes, without links: /FOLDER/NAME. False: there is no such folder. */
+static bool resolve(const char *target, char path[PATH_MAX])
+{
+    char folder[PATH_MAX], real[PATH_MAX];
+    const char *const slash = strrchr(target, '/');
+    const char *const name = slash ? slash + 1 : target;
+    if (slash)
+        snprintf(folder, sizeof folder, "%.*s", slash == target ? 1 : (int)(slash - target),
+                 target);
+    if (!realpath(slash ? folder : ".", real)) return false;
+    return (size_t)snprintf(path, PATH_MAX, "%s/%s", strcmp(real, "/") != 0 ? real : "", name) <
+           PATH_MAX;
+}
+
+/* Refuses what would destroy a recording, be it the one that is read or another. */
+static enum cts_status check_recordings(const char *given, const char *target,
+                                        struct cts_error *error)
+{
+    enum { DEPTH_MAX = 4 }; /* of a run's files below its directory */
+    char path[PATH_MAX], database[PATH_MAX + 8];
+    if (!resolve(target, path)) return CTS_OK; /* opening it says why */
+    if (is_of_archive(path))
+        return cts_fail(error, CTS_USAGE, "cannot write '%s': it is a file of an OTF2 archive",
+                        given);
+    const char *end = path + strlen(path);
+    for (int depth = 0; depth < DEPTH_MAX; depth++) {
+        do end--;
+        while (end > path && *end != '/');
+        if (end == path) break;
+        snprintf(database, sizeof database, "%.*s/run.db", (int)(end - path), path);
+        if (is_of_run(end + 1) && is_regular(database))
+            return cts_fail(error, CTS_USAGE, "cannot write '%s': it belongs to the run '%.*s'",
+                            given, (int)(end - path), path);
+    }
+    return CTS_OK;
+}
+
+/* ---- opening and closing ---- */
+
 /* A new file beside the target with the mode and, where we may, the owner of what is there. */
 static int make_temporary(struct cts_output *output, const struct stat *old)
 {
@@ -69,6 +149,11 @@ enum cts_status cts_output_open(const char *path, struct cts_output *output,
     if (output->path && exists && !S_ISREG(old.st_mode)) {
         file = cts_open_file(path, O_WRONLY | O_NOCTTY, 0);
     } else if (output->path && (output->target = follow(path))) {
+        const enum cts_status refused = check_recordings(path, output->target, error);
+        if (refused) {
+            release(output);
+            return refused;
+        }
         if (exists && access(path, W_OK)) /* a rename would replace what may not be written */
             file = -1;
         else

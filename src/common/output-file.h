@@ -1,7 +1,8 @@
 /* Writing where the user said. A regular file, or a path where nothing is yet, is written beside
  * its place and renamed at the end, so that a failure leaves what was there; mode and owner stay,
  * and of a symbolic link the target is written. Everything else (a pipe, a terminal, /dev/full,
- * /dev/stdout) is opened and written as it is. */
+ * /dev/stdout) is opened and written as it is. Files of a recording (run.db, what is below rank-N
+ * and timeline of a run, an OTF2 archive's) are never written over. */
 #ifndef CTS_COMMON_OUTPUT_FILE_H
 #define CTS_COMMON_OUTPUT_FILE_H
 
@@ -18,7 +19,7 @@ struct cts_output {
     char *temporary; /* in the directory of the target; NULL: written in place */
 };
 
-/* CTS_IO, CTS_MEMORY; then there is nothing to close. */
+/* CTS_IO, CTS_MEMORY, CTS_USAGE (a file of a recording); then there is nothing to close. */
 CTS_MUST_CHECK enum cts_status cts_output_open(const char *path, struct cts_output *output,
                                                struct cts_error *error);
 /* Ends the file: with `status` CTS_OK it takes its place; else the temporary one is removed. An

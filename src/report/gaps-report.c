@@ -51,8 +51,9 @@ void cts_print_losses(const struct cts_losses *losses, const struct cts_gaps *ga
             cts_counted_text(losses->dropped_accesses, "access was", "accesses were").text);
     if (losses->incomplete_files)
         cts_print_paragraph(
-            file, 2, "Note: %s truncated: the program ended early or is still running",
-            cts_counted_text(losses->incomplete_files, "access file is", "access files are").text);
+            file, 2, "Note: %s truncated: %sthe program ended early or is still running",
+            cts_counted_text(losses->incomplete_files, "access file is", "access files are").text,
+            losses->dropped_accesses ? "the recorder had no room for more, or " : "");
 }
 
 void cts_print_attribution(bool is_paper_model, bool knows_host, FILE *file)

@@ -4,12 +4,18 @@
  * threads at once; each holds a location's share of the path (16 bytes a stay) and no events. */
 #include "report/path-otf2.h"
 
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "common/array.h"
 #include "common/parallel.h"
+#include "common/read-file.h"
+#include "common/remove-folder.h"
 #include "common/search.h"
 
 enum { METRIC_PATH, METRIC_BLAME, METRIC_WAIT, METRIC_COUNT };
@@ -319,6 +325,36 @@ static enum cts_status write_mine(void *state, unsigned thread, size_t location,
 
 /* ---- all ---- */
 
+/* The library writes over what is there: a failure would leave neither the old archive nor a new
+ * one. */
+static enum cts_status check_place(const char *directory, struct cts_error *error)
+{
+    DIR *const stream = cts_open_directory(directory);
+    const struct dirent *entry;
+    bool is_empty = true;
+    if (!stream && errno == ENOENT) return CTS_OK;
+    if (!stream) return cts_fail_errno(error, errno, "cannot write into '%s'", directory);
+    while (is_empty && (entry = readdir(stream)))
+        is_empty = !strcmp(entry->d_name, ".") || !strcmp(entry->d_name, "..");
+    closedir(stream);
+    return is_empty
+               ? CTS_OK
+               : cts_fail(error, CTS_USAGE,
+                          "'%s' is not empty: the enriched trace needs a new directory", directory);
+}
+
+/* What a failure leaves would be taken for the whole. */
+static void remove_part(const char *directory)
+{
+    static const char *const names[] = {"traces.otf2", "traces.def"};
+    const int folder = cts_open_file(directory, O_RDONLY | O_DIRECTORY, 0);
+    if (folder < 0) return;
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) (void)unlinkat(folder, names[i], 0);
+    cts_remove_folder(folder, "traces");
+    close(folder);
+    (void)rmdir(directory);
+}
+
 static enum cts_status write_all(struct enriching *all, const char *directory, unsigned threads,
                                  const struct cts_processes *processes, struct cts_error *error)
 {
@@ -344,9 +380,15 @@ enum cts_status cts_path_write_enriched(const struct cts_path_enriching *what,
 {
     const struct cts_processes *const processes = what->processes;
     struct enriching all = {.source = what->source, .result = what->result};
-    enum cts_status status = write_all(&all, what->directory, what->threads, processes, error);
-    release_stays(&all.stays);
+    enum cts_status status = CTS_OK;
+    if (processes->rank == 0) status = check_place(what->directory, error);
     if (!cts_processes_agree(processes, &status, error)) return status;
+    status = write_all(&all, what->directory, what->threads, processes, error);
+    release_stays(&all.stays);
+    if (!cts_processes_agree(processes, &status, error)) {
+        if (processes->rank == 0) remove_part(what->directory);
+        return status;
+    }
     uint64_t sums[] = {all.event_count, all.metric_count, all.left_out_count};
     cts_processes_reduce_u64(processes, sums, 3, CTS_REDUCE_SUM);
     *counts = (struct cts_path_enriched){sums[0], sums[1], sums[2]};

@@ -170,6 +170,7 @@ static enum cts_status open_accesses(struct cts_recording *recording, struct cts
     enum cts_status status =
         cts_acc_open_readable(recording->path, &recording->reader, note_damage, recording, error);
     if (status) return status;
+    cts_acc_chunks(recording->reader, &recording->found_chunks);
     cts_seal_check_files(recording->path, catalogue, CTS_SEAL_ACCESSES, &catalogue->gaps);
     cts_seal_check_files(recording->path, catalogue, CTS_SEAL_TIMELINE_NAMES,
                          &recording->timeline_gaps);
@@ -223,6 +224,17 @@ static bool is_of_time_alone(const struct cts_catalogue *catalogue)
     return catalogue->rank_count && !catalogue->launch_count;
 }
 
+bool cts_recording_has_accesses(const struct cts_recording *recording)
+{
+    const struct cts_catalogue *const catalogue = &recording->catalogue;
+    bool any = recording->found_chunks != 0;
+    for (size_t i = 0; i < catalogue->launch_count; i++)
+        any |= catalogue->launches[i].accesses || catalogue->launches[i].dropped_accesses;
+    for (size_t i = 0; i < catalogue->rank_count; i++)
+        any |= catalogue->ranks[i].accesses || catalogue->ranks[i].dropped_accesses;
+    return any;
+}
+
 enum cts_status cts_recording_need_accesses(const struct cts_recording *recording,
                                             struct cts_error *error)
 {
@@ -233,7 +245,12 @@ enum cts_status cts_recording_need_accesses(const struct cts_recording *recordin
         return cts_fail(error, CTS_FORMAT,
                         "run '%s' holds no memory accesses: record it without --timeline",
                         recording->path);
-    if (chunk_count || !gaps->count || !gaps->accesses) return CTS_OK;
+    if (chunk_count || !gaps->count) return CTS_OK;
+    if (!gaps->accesses && !recording->found_chunks) return CTS_OK;
+    if (!gaps->accesses)
+        return cts_fail(error, CTS_FORMAT, "nothing is left of the accesses recorded in '%s': %s",
+                        recording->path,
+                        gaps->named_count ? gaps->texts[0] : "their launches are missing");
     return cts_fail(error, CTS_FORMAT,
                     "nothing is left of the %" PRIu64 " accesses recorded in '%s': %s",
                     gaps->accesses, recording->path,

@@ -13,6 +13,7 @@ struct cts_recording {
     char *path;
     struct cts_catalogue catalogue; /* its gaps name what is missing, its launches how much */
     struct cts_acc_reader *reader;  /* of what is there and of this recording */
+    size_t found_chunks;            /* in its files, also of no launch or of another recording */
     struct cts_gaps timeline_gaps;  /* files of its timeline, by name and size: what they hold is
                                        looked at by who reads it (cli/run-timeline.h) */
 };
@@ -23,6 +24,9 @@ struct cts_recording {
 CTS_MUST_CHECK enum cts_status cts_recording_open(const char *path, struct cts_recording *recording,
                                                   struct cts_error *error);
 void cts_recording_close(struct cts_recording *recording); /* zeroed: nothing */
+
+/* Whether anything says that accesses were recorded: its launches, its ranks or its files. */
+bool cts_recording_has_accesses(const struct cts_recording *recording);
 
 /* CTS_FORMAT when the run is one of time alone, or accesses were written and none of them is left:
  * for whatever needs accesses. */

@@ -75,7 +75,7 @@ def check(trace):
     if "MPIRUN" in os.environ and (trace.startswith(WHERE) or "jacobi" in trace):
         check_together(trace, text)
     # what is there is not overwritten
-    assert ctascope(trace, "--enriched", out).returncode == 1
+    assert ctascope(trace, "--enriched", out).returncode == 2
 
 
 def check_together(trace, text):

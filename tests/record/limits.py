@@ -31,7 +31,7 @@ class Limits(support.RecordTest):
         """The program's result stands, and everything says what is missing."""
         self.assertEqual(done.stdout.splitlines()[-1], self.sum_line)
         totals = self.info(run)["totals"]
-        self.assertIs(totals["complete"], True)
+        self.assertIs(totals["complete"], False)
         self.assertEqual(totals["launches"], LAUNCHES)
         everything = LAUNCHES * CTAS * ACCESSES_PER_CTA
         self.assertGreater(totals["dropped_accesses"], 0)

@@ -251,10 +251,12 @@ enum cts_status cts_timeline_read(const struct cts_timeline *timeline, uint32_t 
         .visit = visit,
         .state = state,
     };
-    OTF2_EvtReader *const reader = OTF2_Reader_GetEvtReader(p->reader, l->reference);
-    enum cts_status status =
-        reader ? read_all(&pass, reader, error)
-               : cts_otf2_fail(error, CTS_FORMAT, OTF2_SUCCESS, "it cannot be opened");
+    enum cts_status status = cts_timeline_check_events(p, l->reference, error);
+    OTF2_EvtReader *const reader =
+        status ? NULL : OTF2_Reader_GetEvtReader(p->reader, l->reference);
+    if (!status)
+        status = reader ? read_all(&pass, reader, error)
+                        : cts_otf2_fail(error, CTS_FORMAT, OTF2_SUCCESS, "it cannot be opened");
     if (reader) OTF2_Reader_CloseEvtReader(p->reader, reader);
     if (status)
         (void)cts_context(error, "cannot read '%s/%llu.evt'", p->directory,

@@ -86,6 +86,8 @@ static enum cts_status check_anchor_bytes(const struct cts_timeline_private *pri
     const int path_length = snprintf(path, sizeof path, "%s.def", private->directory);
     if (path_length < 0 || (size_t)path_length >= sizeof path || stat(path, &status))
         return cts_fail_errno(error, errno, "its definitions '%s' cannot be read", path);
+    if (!S_ISREG(status.st_mode))
+        return cts_fail(error, CTS_FORMAT, "its definitions '%s' are not a regular file", path);
     const uint64_t locations = anchor_number(bytes, 30, 8), all = anchor_number(bytes, 38, 8);
     if (all > (uint64_t)status.st_size / 2 || locations > all)
         return cts_fail(error, CTS_FORMAT,
@@ -123,15 +125,6 @@ static enum cts_status check_anchor(const struct cts_timeline_private *private,
     return status;
 }
 
-static bool local_file_exists(const struct cts_timeline_private *private, uint64_t reference,
-                              const char *kind)
-{
-    char path[PATH_MAX];
-    const int length = snprintf(path, sizeof path, "%s/%llu.%s", private->directory,
-                                (unsigned long long)reference, kind);
-    return length > 0 && (size_t)length < sizeof path && access(path, F_OK) == 0;
-}
-
 /* ---- opening ---- */
 
 static OTF2_CallbackCode on_clock_offset(void *user, OTF2_TimeStamp time, int64_t offset,
@@ -149,7 +142,7 @@ static bool has_local_definitions(const struct cts_timeline *timeline)
 {
     const struct cts_timeline_private *const p = timeline->private_data;
     for (size_t i = 0; i < timeline->location_count; i++)
-        if (local_file_exists(p, timeline->locations[i].reference, "def")) return true;
+        if (cts_timeline_has_local_file(p, timeline->locations[i].reference, "def")) return true;
     return false;
 }
 
@@ -159,13 +152,14 @@ static enum cts_status read_local_definitions(struct cts_timeline *timeline, siz
 {
     struct cts_timeline_private *const p = timeline->private_data;
     const uint64_t reference = timeline->locations[location].reference;
-    if (!local_file_exists(p, reference, "def")) { /* optional for an archive as a whole */
-        if (has_local_definitions(timeline) && local_file_exists(p, reference, "evt"))
+    if (!cts_timeline_has_local_file(p, reference,
+                                     "def")) { /* optional for an archive as a whole */
+        if (has_local_definitions(timeline) && cts_timeline_has_local_file(p, reference, "evt"))
             cts_gaps_add(&timeline->gaps,
-                         "'%s/%llu.def' is missing: location %llu is assumed to use the numbers "
+                         "'%s/%llu.def' is %s: location %llu is assumed to use the numbers "
                          "and the clock of the archive",
                          p->directory, (unsigned long long)reference,
-                         (unsigned long long)reference);
+                         cts_timeline_absence(p, reference, "def"), (unsigned long long)reference);
         return CTS_OK;
     }
     cts_otf2_catch_errors();
@@ -213,12 +207,12 @@ static enum cts_status open_local_files(struct cts_timeline *timeline, struct ct
     if (code) return cts_otf2_fail(error, CTS_FORMAT, code, "cannot open the local files");
     for (size_t i = 0; i < timeline->location_count; i++) {
         struct cts_timeline_location *const location = &timeline->locations[i];
-        if (local_file_exists(p, location->reference, "evt")) continue;
+        if (cts_timeline_has_local_file(p, location->reference, "evt")) continue;
         location->missing = true;
         if (location->event_count)
-            cts_gaps_add(&timeline->gaps,
-                         "'%s/%llu.evt' is missing: %llu events of location %llu '%s'",
+            cts_gaps_add(&timeline->gaps, "'%s/%llu.evt' is %s: %llu events of location %llu '%s'",
                          p->directory, (unsigned long long)location->reference,
+                         cts_timeline_absence(p, location->reference, "evt"),
                          (unsigned long long)location->event_count,
                          (unsigned long long)location->reference, location->name);
     }

@@ -52,15 +52,19 @@ enum cts_status cts_timeline_reader_open(const struct cts_timeline *timeline, ui
     reader->ended = l->missing && !l->event_count;
     if (reader->ended) return CTS_OK;
     cts_otf2_catch_errors();
-    reader->reader = OTF2_Reader_GetEvtReader(p->reader, l->reference);
     OTF2_ErrorCode code = OTF2_SUCCESS;
+    enum cts_status status = cts_timeline_check_events(p, l->reference, error);
+    if (!status) reader->reader = OTF2_Reader_GetEvtReader(p->reader, l->reference);
     if (reader->reader)
         code = OTF2_Reader_RegisterEvtCallbacks(p->reader, reader->reader, p->callbacks,
                                                 &reader->pass);
     if (reader->reader && !code) return CTS_OK;
-    const enum cts_status status =
-        cts_otf2_fail(error, CTS_FORMAT, code, "'%s/%llu.evt' cannot be opened", p->directory,
-                      (unsigned long long)l->reference);
+    if (status)
+        (void)cts_context(error, "cannot read '%s/%llu.evt'", p->directory,
+                          (unsigned long long)l->reference);
+    else
+        status = cts_otf2_fail(error, CTS_FORMAT, code, "'%s/%llu.evt' cannot be opened",
+                               p->directory, (unsigned long long)l->reference);
     cts_timeline_reader_close(reader);
     *opened = NULL;
     return status;

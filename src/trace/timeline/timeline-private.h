@@ -95,6 +95,17 @@ void cts_timeline_warn(struct cts_timeline *timeline, uint64_t count, const char
 /* Reads the global definitions into `timeline`, whose private data has an open reader. */
 CTS_MUST_CHECK enum cts_status cts_timeline_read_definitions(struct cts_timeline *timeline,
                                                              struct cts_error *error);
+/* A location's file of `kind` "def" or "evt": whether it is there, as a regular file; if not, what
+ * it is: "missing" or "not a regular file". */
+bool cts_timeline_has_local_file(const struct cts_timeline_private *private, uint64_t reference,
+                                 const char *kind);
+const char *cts_timeline_absence(const struct cts_timeline_private *private, uint64_t reference,
+                                 const char *kind);
+/* CTS_FORMAT when a location's events are in something that could be waited for without end, such
+ * as a pipe: asked before the library opens it. */
+CTS_MUST_CHECK enum cts_status cts_timeline_check_events(const struct cts_timeline_private *private,
+                                                         uint64_t reference,
+                                                         struct cts_error *error);
 /* The callbacks of all events, made once per archive; NULL: no memory. */
 OTF2_EvtReaderCallbacks *cts_timeline_event_callbacks(void);
 

@@ -1,0 +1,199 @@
+#!/usr/bin/env python3
+"""What is refused, or said to be missing, in each format: runs whose accesses cannot be read, pipes in
+place of files, logs left over, files of a recording as outputs.
+
+    refusals.py CTASCOPE PROGRAM_DIRECTORY
+"""
+import json
+import os
+import shutil
+import sqlite3
+import subprocess
+import sys
+import tempfile
+import unittest
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(1, os.path.join(HERE, "..", "record"))
+import support  # noqa: E402
+
+CTASCOPE = support.ctascope_path
+DAMAGES = {
+    "drop table devices": "'devices'",
+    "drop table sites": "'sites'",
+    "delete from ranks": "'ranks'",
+    "delete from launches": "'launches'",
+    "update launches set kernel = 99 where launch = 0": "99",
+}
+
+
+class Refusals(unittest.TestCase):
+    @classmethod
+    def setUpClass(cls):
+        cls.directory = tempfile.mkdtemp(prefix="ctascope-refusals-")
+        os.chdir(cls.directory)
+        cls.program = support.compiled("launches.cu", "-O2")
+        cls.record("--timeline", "--memory", "-o", "whole")
+
+    @classmethod
+    def tearDownClass(cls):
+        os.chdir("/")
+        shutil.rmtree(cls.directory)
+
+    @staticmethod
+    def call(*arguments, status=0):
+        done = subprocess.run([CTASCOPE, *arguments], stdout=subprocess.PIPE, text=True,
+                              stderr=subprocess.PIPE, check=False, env=support.environment(),
+                              timeout=300)
+        assert done.returncode == status, (arguments, done.returncode, done.stderr)
+        return done
+
+    @classmethod
+    def record(cls, *arguments):
+        cls.call("record", *arguments, "--", cls.program, "2", "4", status=3)  # the program's own
+
+    def copy(self, name, statement=None):
+        shutil.copytree("whole", name)
+        self.addCleanup(shutil.rmtree, name)
+        if statement:
+            database = sqlite3.connect(name + "/run.db")
+            database.execute(statement)
+            database.commit()
+            database.close()
+        return name
+
+    @staticmethod
+    def files(folder):
+        data = {}
+        for place, _, names in os.walk(folder):
+            for name in names:
+                with open(os.path.join(place, name), "rb") as file:
+                    data[os.path.join(place, name)] = file.read()
+        return data
+
+    def test_diff_does_not_take_unreadable_accesses_for_none(self):
+        for statement, reason in DAMAGES.items():
+            with self.subTest(statement=statement):
+                run = self.copy("damaged", statement)
+                for pair in (("whole", run), (run, "whole")):
+                    done = self.call("diff", *pair, status=1)
+                    self.assertEqual(done.stdout, "")
+                    self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
+                    self.assertIn(f"'{run}", done.stderr)
+                    self.assertIn(reason, done.stderr)
+                self.doCleanups()
+
+    def test_diff_of_time_where_there_are_no_accesses(self):
+        self.record("--timeline", "-o", "time")
+        self.addCleanup(shutil.rmtree, "time")
+        self.assertIn("The run takes", self.call("diff", "time", "whole").stdout)
+        os.remove("time/run.db")
+        self.assertIn("The run takes", self.call("diff", "whole", "time").stdout)
+        # the accesses of this one are there, and nothing says what they are of
+        run = self.copy("bare")
+        os.remove(run + "/run.db")
+        self.assertIn("no run.db", self.call("diff", "whole", run, status=1).stderr)
+
+    def test_path_says_in_each_format_that_the_catalogue_cannot_be_read(self):
+        run = self.copy("damaged", "drop table ranks")
+        answer = json.loads(self.call("path", run, "--format", "json").stdout)
+        self.assertTrue(answer["lower_bound"])
+        self.assertIn("no table 'ranks'", " ".join(answer["missing"]))
+        self.assertIn("no table 'ranks'", self.call("path", run).stdout)
+        self.assertIn("no table 'ranks'", self.call("path", run, "--format", "csv").stderr)
+        whole = json.loads(self.call("path", "whole", "--format", "json").stdout)
+        self.assertEqual((whole["lower_bound"], whole["missing"]), (False, []))
+
+    def test_info_refuses_in_one_line(self):
+        for statement in ("drop table run", "drop table ranks"):
+            done = self.call("info", self.copy("damaged", statement), status=1)
+            self.assertEqual((done.stdout, len(done.stderr.splitlines())), ("", 1), done.stderr)
+            self.assertIn("cannot read 'damaged/run.db'", done.stderr)
+            self.doCleanups()
+
+    def test_dropped_accesses_are_not_complete(self):
+        for limit in ("1", "600"):
+            self.record("--max-size", limit, "-o", "small")
+            self.addCleanup(shutil.rmtree, "small")
+            totals = json.loads(self.call("info", "small", "--format", "json").stdout)["totals"]
+            self.assertGreater(totals["dropped_accesses"], 0)
+            self.assertIs(totals["complete"], False)
+            self.assertRegex(self.call("info", "small").stdout, "complete +NO: the recorder dropped")
+            self.doCleanups()
+        totals = json.loads(self.call("info", "whole", "--format", "json").stdout)["totals"]
+        self.assertIs(totals["complete"], True)
+
+    def test_pipes_are_not_waited_for(self):
+        for name in ("traces.def", "traces/0.evt", "traces/0.def"):
+            run = self.copy("piped")
+            os.remove(f"{run}/timeline/{name}")
+            os.mkfifo(f"{run}/timeline/{name}")
+            for arguments in (("path",), ("info",), ("whatif", "--targets"), ("dump", "--timeline"),
+                              ("report", "-o", "page.html")):
+                with self.subTest(name=name, arguments=arguments):
+                    done = subprocess.run([CTASCOPE, arguments[0], run, *arguments[1:]],
+                                          stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                                          text=True, check=False, timeout=300)
+                    self.assertIn("regular file", done.stdout)
+            self.doCleanups()
+        run = self.copy("piped")
+        shutil.rmtree(run + "/timeline")
+        os.makedirs(run + "/rank-0/timeline")
+        os.mkfifo(run + "/rank-0/timeline/definitions.log")
+        self.assertIn("regular file", self.call("path", run, status=1).stderr)
+
+    def test_left_over_log_is_a_gap(self):
+        run = self.copy("late")
+        os.makedirs(run + "/rank-0/timeline", exist_ok=True)
+        with open(run + "/rank-0/timeline/definitions.log", "w", encoding="utf-8") as file:
+            file.write("not much")
+        answer = json.loads(self.call("path", run, "--format", "json").stdout)
+        whole = json.loads(self.call("path", "whole", "--format", "json").stdout)
+        self.assertTrue(answer["lower_bound"])
+        self.assertIn("logs of 1 process", " ".join(answer["missing"]))
+        self.assertEqual(answer["path_ns"], whole["path_ns"])
+        self.assertRegex(self.call("info", run).stdout, "MISSING +the timeline was made without")
+        self.assertTrue(os.path.exists(run + "/rank-0/timeline/definitions.log"))
+
+    def test_enriched_replaces_nothing(self):
+        self.call("path", "whole", "--enriched", "enriched")
+        self.addCleanup(shutil.rmtree, "enriched")
+        kept = self.files("enriched")
+        # one that fails on the way, and one that would not
+        run = self.copy("damaged")
+        with open(run + "/timeline/traces/0.evt", "r+b") as file:
+            file.truncate(700)
+        for source in (run, "whole"):
+            done = self.call("path", source, "--enriched", "enriched", status=2)
+            self.assertIn("'enriched' is not empty", done.stderr)
+            self.assertEqual(self.files("enriched"), kept)
+
+    def test_outputs_replace_no_file_of_a_recording(self):
+        self.call("path", "whole", "--enriched", "enriched")
+        self.addCleanup(shutil.rmtree, "enriched")
+        os.symlink("whole/run.db", "link")
+        kept = self.files("whole"), self.files("enriched")
+        accesses = next(name for name in kept[0] if name.endswith(".acc"))
+        for arguments in (("report", "whole", "-o", "whole/run.db"),
+                          ("report", "whole", "-o", "link"),
+                          ("path", "whole", "--chrome", "whole/run.db"),
+                          ("path", "whole", "--chrome", "whole/timeline/traces.otf2"),
+                          ("path", "enriched/traces.otf2", "--chrome", "enriched/traces.otf2"),
+                          ("path", "enriched/traces.otf2", "--chrome", "enriched/traces.def"),
+                          ("path", "enriched/traces.otf2", "--chrome", "enriched/traces/0.evt"),
+                          ("export", "whole", "-o", accesses),
+                          ("export", "whole", "--format", "csv", "-o", "whole/rank-0/new"),
+                          ("partition", "whole", "-n", "2", "--assignment", "whole/run.db"),
+                          ("report", "whole", "-o", "page.html", "--figures", "whole/timeline")):
+            with self.subTest(arguments=arguments):
+                done = self.call(*arguments, status=2)
+                self.assertRegex(done.stderr, "cannot write .* it (belongs to the run|is a file of)")
+        self.assertEqual((self.files("whole"), self.files("enriched")), kept)
+        # a file of the user's own in the run's directory is his to make
+        self.call("report", "whole", "-o", "whole/page.html")
+        self.call("report", "whole", "-o", "whole/page.html")
+        os.remove("whole/page.html")
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1] + sys.argv[3:])
