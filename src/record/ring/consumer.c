@@ -32,7 +32,7 @@ enum {
     PAUSE_NS = 50000,            /* when there is nothing to do */
     QUIET_NS = 100 * NS_PER_MS,  /* then what the stream holds is written */
     GAP_MAX_NS = 5 * NS_PER_MS,  /* a delivery waits so long for slots that are reserved */
-    UNWRITTEN_SLOTS_MAX = 64 * CTS_RING_VALUED_SLOTS_MAX, /* of the warps of a multiprocessor */
+    WARPS_MAX = 64,              /* of a multiprocessor */
 };
 
 struct consumer {
@@ -62,6 +62,7 @@ struct cts_ring_consumers {
     atomic_uint_fast64_t order;
     atomic_uint_fast64_t delivery, busy_delivery; /* the last one, and while others write */
     atomic_bool ending;
+    uint32_t unwritten_max; /* slots of a bin that are reserved at once */
     uint32_t count;
     struct consumer *consumers;
 };
@@ -179,11 +180,11 @@ static void follow_order(struct consumer *consumer, uint64_t order)
 
 /* The position behind the last slot that is written. Unwritten ones before it are reserved: at most
  * by as many warps as a multiprocessor runs, whose bin it is. */
-static uint64_t written_end(const struct cts_ring_source *source)
+static uint64_t written_end(const struct cts_ring_source *source, uint32_t unwritten_max)
 {
     const uint64_t lap_end = source->tail + ((uint64_t)1 << source->slots_log2);
     uint64_t end = source->tail;
-    for (uint64_t at = source->tail; at < lap_end && at - end < UNWRITTEN_SLOTS_MAX; at++)
+    for (uint64_t at = source->tail; at < lap_end && at - end < unwritten_max; at++)
         if (cts_ring_source_is_ready(source, at)) end = at + 1;
     return end;
 }
@@ -200,7 +201,8 @@ static bool fill_gaps(struct consumer *consumer)
 {
     const uint64_t start_ns = cts_clock_ns();
     for (size_t i = 0; i < consumer->source_count; i++)
-        consumer->sources[i].awaited = written_end(consumer->sources + i);
+        consumer->sources[i].awaited =
+            written_end(consumer->sources + i, consumer->all->unwritten_max);
     while (is_behind(consumer)) {
         if (cts_clock_ns() - start_ns > GAP_MAX_NS) return false;
         sched_yield();
@@ -406,6 +408,8 @@ enum cts_status cts_ring_start(const struct cts_ring_options *options,
     struct cts_ring_consumers *const all = calloc(1, sizeof *all);
     if (!all) return cts_fail(error, CTS_MEMORY, "no memory for the recording threads");
     all->names = *options->names;
+    all->unwritten_max =
+        WARPS_MAX * (options->values ? CTS_RING_VALUED_SLOTS_MAX : CTS_RING_RECORD_SLOTS_MAX);
     all->count = cts_thread_count(options->count);
     if (all->count > THREADS_MAX) all->count = THREADS_MAX;
     all->consumers = calloc(all->count, sizeof *all->consumers);

@@ -39,11 +39,11 @@ struct cts_ring_bins {
 enum { CTS_RING_TAIL_STRIDE = 16 };
 
 /* Where records go, how many threads take them (0: one for each processor), whether they are
- * thrown away instead. */
+ * thrown away instead, and whether they may have values, which makes them longer. */
 struct cts_ring_options {
     struct cts_collector *collector;
     uint32_t count;
-    bool discard;
+    bool discard, values;
     const struct cts_ring_names *names;
 };
 

@@ -52,6 +52,7 @@ enum cts_status cts_memory_rings_start(const struct cts_ring_names *names, struc
         &(struct cts_ring_options){.collector = cts_memory_run.collector,
                                    .count = cts_memory_settings.environment.worker_count,
                                    .discard = cts_memory_settings.discard,
+                                   .values = cts_memory_settings.values,
                                    .names = names},
         &consumers, error);
 }
