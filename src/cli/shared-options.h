@@ -51,7 +51,8 @@
     {.name = "source-root",                                                                        \
      .argument = "DIR",                                                                            \
      .help = "SARIF names files relative to this directory (default: the current one)"}
-#define CTS_OPTION_FORCE {.name = "force", .help = "replace an existing run"}
+#define CTS_OPTION_FORCE                                                                           \
+    {.name = "force", .help = "replace an existing run, unless it holds other files"}
 #define CTS_OPTION_PAPER_MODEL                                                                     \
     {.name = "paper-model",                                                                        \
      .help = "ignore copies and frees; treat data that no kernel wrote as written by the host"}

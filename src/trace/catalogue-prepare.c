@@ -4,7 +4,6 @@
  * a lock on the directory above it: the first makes the run (after it has removed an old one, when
  * asked to), the others find one of their own session and leave it alone. An old run is first
  * renamed, so that it is whole or gone for anybody who looks. */
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -18,9 +17,10 @@
 #include "trace/catalogue-open.h"
 #include "trace/catalogue-sql.h"
 #include "trace/journal.h"
+#include "trace/run-files.h"
 #include "trace/run-lock.h"
 
-enum { DEPTH_MAX = 8, TEXT_BYTES = 512 };
+enum { TEXT_BYTES = 512 };
 
 /* An open and locked directory that holds `path`; -1 and errno when that is not possible. */
 static int lock_parent(const char *path)
@@ -40,40 +40,6 @@ static int lock_parent(const char *path)
     const int directory = open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (directory >= 0) flock(directory, LOCK_EX); /* where it cannot lock, the race is rare */
     return directory;
-}
-
-/* Deletes a tree without following links. */
-static int delete_tree(int parent, const char *name, int depth)
-{
-    if (unlinkat(parent, name, 0) == 0) return 0;
-    if (errno != EISDIR && errno != EPERM) return -1;
-    if (depth == DEPTH_MAX) {
-        errno = ELOOP;
-        return -1;
-    }
-    const int directory = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-    DIR *const stream = directory >= 0 ? fdopendir(directory) : NULL;
-    if (!stream) return -1;
-    int result = 0;
-    struct dirent *entry;
-    while (!result && (entry = readdir(stream)))
-        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
-            result = delete_tree(directory, entry->d_name, depth + 1);
-    closedir(stream);
-    return result ? result : unlinkat(parent, name, AT_REMOVEDIR);
-}
-
-static enum cts_status delete_run(const char *run_path, struct cts_error *error)
-{
-    char aside[PATH_MAX];
-    size_t length = strlen(run_path);
-    while (length > 1 && run_path[length - 1] == '/') length--;
-    if ((size_t)snprintf(aside, sizeof aside, "%.*s.old-%d", (int)length, run_path, getpid()) >=
-        sizeof aside)
-        return cts_fail(error, CTS_USAGE, "the path '%.100s...' is too long", run_path);
-    if (rename(run_path, aside) || delete_tree(AT_FDCWD, aside, 0))
-        return cts_fail_errno(error, errno, "cannot replace '%s'", run_path);
-    return CTS_OK;
 }
 
 /* Whether run.db is one of ours, of any version, and of which session. */
@@ -149,7 +115,7 @@ enum cts_status cts_catalogue_prepare_and_hold(const char *run_path,
             status =
                 cts_fail(error, CTS_USAGE, "'%s' is not empty: it already holds a run", run_path);
         else if (!joined)
-            status = delete_run(run_path, error);
+            status = cts_run_delete(run_path, error);
     }
     if (!status && !joined) status = make_run(run_path, start->session, start->command, error);
     if (!status && held) *held = cts_run_hold(run_path, start->session, start->command);
@@ -194,7 +160,7 @@ void cts_catalogue_discard_empty(const char *run_path)
         cts_catalogue_close_database(db);
         if (empty && !cts_journals_exist(run_path)) {
             struct cts_error ignored;
-            if (delete_run(run_path, &ignored)) empty = false; /* it stays: harmless */
+            (void)!cts_run_delete(run_path, &ignored); /* one that stays is harmless */
         }
     }
     close(lock);

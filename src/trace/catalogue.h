@@ -258,7 +258,8 @@ uint32_t cts_catalogue_rank(const struct cts_catalogue_writer *writer);
 
 /* Makes an empty run (directory and run.db) that processes with CTASCOPE_SESSION=`session` may
  * join, and notes `command`. A run of the same session is left as it is. Any other run is replaced
- * when `replace`, else refused; a directory that is not empty and not a run is always refused. */
+ * when `replace`, else refused; a directory that is not empty and not a run is always refused, and
+ * so is a run that holds somebody else's files (run-files.h). */
 CTS_MUST_CHECK enum cts_status cts_catalogue_prepare(const char *run_path, const char *session,
                                                      const char *command, bool replace,
                                                      struct cts_error *error);

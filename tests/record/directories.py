@@ -68,10 +68,40 @@ class Directories(support.RecordTest):
         os.mkdir("precious")
         with open("precious/file", "w", encoding="utf-8") as file:
             file.write("x")
-        os.symlink("../precious", "run/link")
+        os.rename("run/rank-0", "elsewhere")
+        os.symlink("../elsewhere", "run/rank-0")
+        self.refused("run", "'run' holds 'rank-0'", options=("--force",))
+        os.remove("run/rank-0")
+        os.symlink("../precious", "run/.process-of-old")
         self.record("run", self.program, "ok", options=("--force",))
         self.assertEqual(os.listdir("precious"), ["file"])
-        self.assertFalse(os.path.lexists("run/link"))
+        self.assertFalse(os.path.lexists("run/.process-of-old"))
+
+    def test_force_keeps_files_of_others(self):
+        """Also those that have a run's names in another place, and those in a folder of the run."""
+        self.record("run", self.program, "ok", options=("--timeline", "--memory"))
+        whole = content("run")
+        for name in ("NOTES.txt", ".hidden", "rank-0/notes", "rank-0/run.db", "timeline/0.acc",
+                     "rank-0/1.acc.bak", "rank-x/0.acc", "results/table.csv", "timeline/traces/my.def"):
+            folder = os.path.dirname(f"run/{name}")
+            is_new = not os.path.isdir(folder)
+            os.makedirs(folder, exist_ok=True)
+            with open(f"run/{name}", "w", encoding="utf-8") as file:
+                file.write("mine")
+            named = os.path.dirname(name) if is_new else name
+            self.refused("run", f"'run' holds '{named}', which is no part of a run",
+                         options=("--force",))
+            self.assertEqual(content("run"), {**whole, name: b"mine"})
+            os.remove(f"run/{name}")
+            if is_new:
+                os.rmdir(folder)
+        self.record("run", self.program, "ok", options=("--force",))
+        self.assertFalse(os.path.exists("run/timeline"))
+
+    def test_a_run_without_accesses_keeps_files_of_others(self):
+        """A recording that holds nothing is removed, but not what the program wrote into it."""
+        self.record("run", "sh", "-c", "echo mine > run/NOTES.txt")
+        self.assertEqual(content("run")["NOTES.txt"], b"mine\n")
 
     def test_empty_directory_is_used(self):
         os.mkdir("run")

@@ -257,16 +257,21 @@ static void run_program(const struct unit *unit, struct search *search)
     }
 }
 
+/* A unit is too large for the stack of a signal handler and for a `__thread` variable
+ * (runtime/thread-room.h), and a handler must not call malloc(). */
 static void search_table(struct bytes table, struct search *search)
 {
-    static __thread struct unit unit;
+    struct unit *const unit =
+        mmap(NULL, sizeof *unit, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (unit == MAP_FAILED) return;
     while (table.at < table.end && !search->found) {
         const uint64_t length = take(&table, 4);
-        if (length >= 0xFFFFFFF0u || length > (uint64_t)(table.end - table.at)) return;
+        if (length >= 0xFFFFFFF0u || length > (uint64_t)(table.end - table.at)) break;
         const struct bytes bytes = {table.at, table.at + length, false};
         table.at += length;
-        if (read_header(&unit, bytes)) run_program(&unit, search);
+        if (read_header(unit, bytes)) run_program(unit, search);
     }
+    munmap(unit, sizeof *unit);
 }
 
 /* ---- the file ---- */

@@ -3,6 +3,7 @@
  * plus one, so that no context is NULL. */
 #include "runtime.h"
 
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -16,7 +17,7 @@ CUresult cuCtxCreate_v4(CUcontext *pctx, const void *parameters, unsigned int fl
 #include "range.h"
 
 enum { CONTEXT_STACK_MAX = 32 };
-static __thread CUcontext stack[CONTEXT_STACK_MAX];
+static __thread uint8_t stack[CONTEXT_STACK_MAX]; /* devices; small: thread-room.h says why */
 static __thread unsigned depth;
 
 static CUresult result_of(cudaError_t error)
@@ -197,7 +198,7 @@ CUresult cuCtxSetCurrent(CUcontext ctx)
     }
     if (!cts_device_is_valid(device_of(ctx))) return CUDA_ERROR_INVALID_CONTEXT;
     if (depth == 0) depth = 1;
-    stack[depth - 1] = ctx;
+    stack[depth - 1] = (uint8_t)device_of(ctx);
     return result_of(cudaSetDevice(device_of(ctx)));
 }
 
@@ -206,7 +207,7 @@ CUresult cuCtxPushCurrent(CUcontext ctx)
     KEEP_LAST_ERROR();
     if (!cts_device_is_valid(device_of(ctx)) || depth == CONTEXT_STACK_MAX)
         return CUDA_ERROR_INVALID_CONTEXT;
-    stack[depth++] = ctx;
+    stack[depth++] = (uint8_t)device_of(ctx);
     return result_of(cudaSetDevice(device_of(ctx)));
 }
 
@@ -214,15 +215,15 @@ CUresult cuCtxPopCurrent(CUcontext *pctx)
 {
     if (depth == 0) return CUDA_ERROR_INVALID_CONTEXT;
     depth--;
-    if (pctx) *pctx = stack[depth];
-    if (depth) cts_set_current_device(device_of(stack[depth - 1]));
+    if (pctx) *pctx = context_of(stack[depth]);
+    if (depth) cts_set_current_device(stack[depth - 1]);
     return CUDA_SUCCESS;
 }
 
 CUresult cuCtxGetCurrent(CUcontext *pctx)
 {
     if (!pctx) return CUDA_ERROR_INVALID_VALUE;
-    *pctx = depth ? stack[depth - 1] : NULL;
+    *pctx = depth ? context_of(stack[depth - 1]) : NULL;
     return CUDA_SUCCESS;
 }
 
@@ -246,7 +247,7 @@ CUresult cuCtxDestroy(CUcontext ctx)
     CTS_CALL();
     KEEP_LAST_ERROR();
     if (!cts_device_is_valid(device_of(ctx))) return CUDA_ERROR_INVALID_CONTEXT;
-    if (depth && stack[depth - 1] == ctx) depth--;
+    if (depth && stack[depth - 1] == device_of(ctx)) depth--;
     return result_of(cudaDeviceSynchronize());
 }
 
@@ -254,7 +255,7 @@ CUresult cuCtxGetDevice(CUdevice *device)
 {
     if (!device) return CUDA_ERROR_INVALID_VALUE;
     if (depth == 0) return CUDA_ERROR_INVALID_CONTEXT;
-    *device = device_of(stack[depth - 1]);
+    *device = stack[depth - 1];
     return CUDA_SUCCESS;
 }
 

@@ -6,6 +6,7 @@
 #include "registry.h"
 #include "runtime.h"
 #include "stream.h"
+#include "thread-room.h"
 #include "work.h"
 
 /* ---- the triple chevron ---- */
@@ -16,23 +17,28 @@ struct call_configuration {
     cudaStream_t stream;
 };
 enum { CONFIGURATIONS_MAX = 16 };
-static __thread struct call_configuration configurations[CONFIGURATIONS_MAX];
-static __thread unsigned configuration_count;
+struct configurations {
+    struct call_configuration all[CONFIGURATIONS_MAX];
+    unsigned count;
+};
+static __thread void *configurations; /* struct configurations, from the first launch on */
 
 unsigned int __cudaPushCallConfiguration(dim3 gridDim, dim3 blockDim, size_t sharedMem,
                                          struct CUstream_st *stream)
 {
-    if (configuration_count == CONFIGURATIONS_MAX) return 1;
-    configurations[configuration_count++] =
-        (struct call_configuration){gridDim, blockDim, sharedMem, stream};
+    struct configurations *const own = cts_thread_room(&configurations, sizeof *own);
+    if (!own) return cts_return(cudaErrorMemoryAllocation);
+    if (own->count == CONFIGURATIONS_MAX) return 1;
+    own->all[own->count++] = (struct call_configuration){gridDim, blockDim, sharedMem, stream};
     return 0;
 }
 
 cudaError_t __cudaPopCallConfiguration(dim3 *gridDim, dim3 *blockDim, size_t *sharedMem,
                                        void *stream)
 {
-    if (configuration_count == 0) return cts_return(cudaErrorMissingConfiguration);
-    const struct call_configuration *const top = &configurations[--configuration_count];
+    struct configurations *const own = configurations;
+    if (!own || own->count == 0) return cts_return(cudaErrorMissingConfiguration);
+    const struct call_configuration *const top = &own->all[--own->count];
     *gridDim = top->grid;
     *blockDim = top->block;
     *sharedMem = top->shared_bytes;

@@ -45,8 +45,9 @@ static unsigned long long stream_number;
 static struct cts_point last_issued; /* deterministic mode */
 static bool per_thread_default;
 
-/* The thread's own default streams, one per device it used. */
-static __thread struct CUstream_st *thread_streams[CTS_DEVICES_MAX];
+/* The thread's own default streams, CTS_DEVICES_MAX of them, one per device it used; NULL: none yet
+ * (thread-room.h says why no array). */
+static __thread struct CUstream_st **thread_streams;
 static pthread_key_t thread_end;
 static pthread_once_t thread_end_once = PTHREAD_ONCE_INIT;
 
@@ -250,7 +251,11 @@ void cts_stream_close(struct CUstream_st *stream)
 static void close_thread_streams(void *array)
 {
     struct CUstream_st **const own = array;
-    if (cts_process_is_forked()) return;
+    thread_streams = NULL;
+    if (cts_process_is_forked()) {
+        free(own);
+        return;
+    }
     pthread_mutex_lock(&lock);
     for (int device = 0; device < CTS_DEVICES_MAX; device++)
         for (struct CUstream_st *stream = streams; own[device] && stream; stream = stream->next)
@@ -259,6 +264,7 @@ static void close_thread_streams(void *array)
                 break;
             }
     pthread_mutex_unlock(&lock);
+    free(own);
 }
 
 static void make_thread_end(void)
@@ -266,17 +272,25 @@ static void make_thread_end(void)
     pthread_key_create(&thread_end, close_thread_streams);
 }
 
+/* The thread's streams; NULL: no memory. */
+static struct CUstream_st **own_streams(void)
+{
+    if (!thread_streams && (thread_streams = calloc(CTS_DEVICES_MAX, sizeof *thread_streams))) {
+        pthread_once(&thread_end_once, make_thread_end);
+        pthread_setspecific(thread_end, thread_streams);
+    }
+    return thread_streams;
+}
+
 static struct CUstream_st *default_stream(cudaStream_t handle)
 {
     const int device = cts_current_device();
     const bool own =
         handle == cudaStreamPerThread || (handle != cudaStreamLegacy && per_thread_default);
-    struct CUstream_st **const slot = own ? &thread_streams[device] : &legacy[device];
+    struct CUstream_st **const all = own ? own_streams() : legacy;
+    if (!all) return NULL;
+    struct CUstream_st **const slot = &all[device];
     if (!*slot) *slot = cts_stream_open(own ? CTS_STREAM_PER_THREAD : CTS_STREAM_LEGACY, device, 0);
-    if (own) {
-        pthread_once(&thread_end_once, make_thread_end);
-        pthread_setspecific(thread_end, thread_streams);
-    }
     return *slot;
 }
 

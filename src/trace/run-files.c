@@ -1,0 +1,153 @@
+#include "trace/run-files.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* ---- names ---- */
+
+enum kind { FOLDER = 'd', FILE_ = 'f', LINK = 'l' };
+
+/* A path in the run; `#` is a number, `*` at the end anything within one name. */
+static const struct {
+    enum kind kind;
+    const char *pattern;
+} known[] = {
+    {FILE_, "run.db"},
+    {FILE_, "run.db-wal"},
+    {FILE_, "run.db-shm"},
+    {FILE_, "run.db-journal"},
+    {FILE_, ".recording"}, /* run-lock.c */
+    {FILE_, ".ids"},       /* id-claim.c */
+    {LINK, ".process-*"},  /* rank-claim.c */
+    {LINK, ".failure-*"},  /* failures.c */
+    {FOLDER, "rank-#"},
+    {FILE_, "rank-#/#.acc"},
+    {FILE_, "rank-#/rows.journal"},
+    {FOLDER, "rank-#/timeline"},
+    {FILE_, "rank-#/timeline/definitions.log"},
+    {FILE_, "rank-#/timeline/#.log"},
+    {FOLDER, "timeline"},
+    {FILE_, "timeline/logs-to-remove"}, /* assemble.c */
+    {FILE_, "timeline/traces.otf2"},
+    {FILE_, "timeline/traces.def"},
+    {FOLDER, "timeline/traces"},
+    {FILE_, "timeline/traces/#.def"},
+    {FILE_, "timeline/traces/#.evt"},
+    {FOLDER, "timeline.new"},
+    {FILE_, "timeline.new/logs-to-remove"},
+    {FILE_, "timeline.new/traces.otf2"},
+    {FILE_, "timeline.new/traces.def"},
+    {FOLDER, "timeline.new/traces"},
+    {FILE_, "timeline.new/traces/#.def"},
+    {FILE_, "timeline.new/traces/#.evt"},
+};
+
+static bool matches(const char *pattern, const char *path)
+{
+    for (; *pattern; pattern++) {
+        if (*pattern == '*') return !strchr(path, '/');
+        if (*pattern != '#') {
+            if (*path++ != *pattern) return false;
+        } else {
+            if (!isdigit((unsigned char)*path)) return false;
+            while (isdigit((unsigned char)*path)) path++;
+        }
+    }
+    return !*path;
+}
+
+static bool is_of_a_run(const char *path, mode_t mode)
+{
+    const enum kind kind = S_ISDIR(mode) ? FOLDER : S_ISLNK(mode) ? LINK : FILE_;
+    if (kind == FILE_ && !S_ISREG(mode)) return false;
+    for (size_t i = 0; i < sizeof known / sizeof *known; i++)
+        if (known[i].kind == kind && matches(known[i].pattern, path)) return true;
+    return false;
+}
+
+/* ---- a walk ---- */
+
+/* The directory of the run, and whether what is found is deleted or only looked at. */
+struct walk {
+    const char *run_path;
+    bool deletes;
+    struct cts_error *error;
+};
+
+static enum cts_status walk_folder(const struct walk *walk, const char *below);
+
+static enum cts_status visit(const struct walk *walk, int directory, const char *below,
+                             const char *name)
+{
+    char path[PATH_MAX];
+    struct stat info;
+    if ((size_t)snprintf(path, sizeof path, "%s%s%s", below, *below ? "/" : "", name) >=
+        sizeof path)
+        return cts_fail(walk->error, CTS_USAGE, "the path of '%.100s...' is too long", name);
+    if (fstatat(directory, name, &info, AT_SYMLINK_NOFOLLOW))
+        return errno == ENOENT ? CTS_OK
+                               : cts_fail_errno(walk->error, errno, "cannot read '%s/%s'",
+                                                walk->run_path, path);
+    if (!is_of_a_run(path, info.st_mode))
+        return cts_fail(walk->error, CTS_USAGE,
+                        "'%s' holds '%s', which is no part of a run: move it away first",
+                        walk->run_path, path);
+    enum cts_status status = S_ISDIR(info.st_mode) ? walk_folder(walk, path) : CTS_OK;
+    if (!status && walk->deletes &&
+        unlinkat(directory, name, S_ISDIR(info.st_mode) ? AT_REMOVEDIR : 0) && errno != ENOENT)
+        status = cts_fail_errno(walk->error, errno, "cannot delete '%s/%s'", walk->run_path, path);
+    return status;
+}
+
+/* `below` is the folder's path in the run, "" for the run itself. */
+static enum cts_status walk_folder(const struct walk *walk, const char *below)
+{
+    char path[PATH_MAX];
+    if ((size_t)snprintf(path, sizeof path, "%s/%s", walk->run_path, below) >= sizeof path)
+        return cts_fail(walk->error, CTS_USAGE, "the path '%.100s...' is too long", walk->run_path);
+    const int flags = O_RDONLY | O_DIRECTORY | O_CLOEXEC | (*below ? O_NOFOLLOW : 0);
+    const int directory = open(path, flags);
+    DIR *const stream = directory >= 0 ? fdopendir(directory) : NULL;
+    if (!stream) {
+        const int errnum = errno;
+        if (directory >= 0) close(directory);
+        return cts_fail_errno(walk->error, errnum, "cannot read directory '%s'", path);
+    }
+    enum cts_status status = CTS_OK;
+    struct dirent *entry;
+    errno = 0;
+    while (!status && (entry = readdir(stream))) {
+        if (strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0)
+            status = visit(walk, directory, below, entry->d_name);
+        errno = 0;
+    }
+    if (!status && errno)
+        status = cts_fail_errno(walk->error, errno, "cannot read directory '%s'", path);
+    closedir(stream);
+    return status;
+}
+
+enum cts_status cts_run_delete(const char *run_path, struct cts_error *error)
+{
+    char aside[PATH_MAX];
+    size_t length = strlen(run_path);
+    while (length > 1 && run_path[length - 1] == '/') length--;
+    if ((size_t)snprintf(aside, sizeof aside, "%.*s.old-%d", (int)length, run_path, getpid()) >=
+        sizeof aside)
+        return cts_fail(error, CTS_USAGE, "the path '%.100s...' is too long", run_path);
+    enum cts_status status = walk_folder(&(struct walk){run_path, false, error}, "");
+    if (status) return status;
+    if (rename(run_path, aside))
+        return cts_fail_errno(error, errno, "cannot replace '%s'", run_path);
+    status = walk_folder(&(struct walk){aside, true, error}, "");
+    if (!status && rmdir(aside)) status = cts_fail_errno(error, errno, "cannot delete '%s'", aside);
+    return status;
+}
