@@ -97,7 +97,8 @@ enum cts_status cts_view_write_launch(const struct cts_view_request *request, st
                         (uint64_t)row->dynamic_shared_bytes +
                             (kernel ? kernel->static_shared_bytes : 0));
     cts_json_member_u64(json, "bankBytes", 4);
-    const uint64_t held = request->snapshot->launches[row - catalogue->launches].record_count;
+    const uint64_t held =
+        request->snapshot->launches[row - catalogue->launches].record_count + row->missing_records;
     const uint64_t read = launch.record_count + launch.unknown_count;
     cts_json_member_u64(json, "unreadable", held > read ? held - read : 0);
     write_allocations(json, catalogue, &launch);

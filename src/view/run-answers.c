@@ -379,8 +379,11 @@ void cts_view_launch_members(struct cts_json *json, const struct cts_view_snapsh
     write_triple(json, "block", launch->block);
     cts_json_member_u64(json, "start", times.start_ns);
     cts_json_member_u64(json, "end", times.end_ns);
-    cts_json_member_u64(json, "records", snapshot->launches[i].record_count);
-    cts_json_member_u64(json, "accesses", snapshot->launches[i].access_count);
+    /* with what is in no file any more: it was recorded */
+    cts_json_member_u64(json, "records",
+                        snapshot->launches[i].record_count + launch->missing_records);
+    cts_json_member_u64(json, "accesses",
+                        snapshot->launches[i].access_count + launch->missing_accesses);
     cts_json_member_string(json, "recorded",
                            is_sample               ? "sample"
                            : is_all || has_records ? "all"

@@ -84,6 +84,12 @@ with Server(ctascope, path) as one:
     assert 0 <= all_accesses(one) < whole
     warnings = one.json("run")["warnings"]
     assert any("end early" in text for text in warnings), warnings
+    infos = [one.json("launch", launch=row["launch"])
+             for row in one.json("launches", count=1000)["rows"]]
+    assert sum(info["unreadable"] for info in infos) > 0
+    for info in infos:
+        held = one.columns("records", launch=info["launch"])[0][0]
+        assert held == info["records"] - info["unreadable"], (held, info)
 
 # It grows: the files come while it is viewed.
 path = copy("growing")
@@ -94,7 +100,8 @@ with Server(ctascope, path) as one:
     info = one.json("run")
     assert info["accessCount"] == 0 and not info["hasCommunication"]
     rows = one.json("launches")["rows"]
-    assert one.json("launch", launch=rows[0]["launch"])["records"] == 0
+    info = one.json("launch", launch=rows[0]["launch"])
+    assert info["records"] == info["unreadable"] > 0
     assert one.columns("records", launch=rows[0]["launch"])[0][0] == 0
     for name in sorted(os.listdir(later)):
         shutil.move(f"{later}/{name}", f"{path}/rank-0/{name}")
