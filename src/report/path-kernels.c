@@ -1,5 +1,7 @@
-/* The join goes stream by stream: of each rank the streams with kernels, by their numbers, in the
- * timeline and in the catalogue. What is not the same is told, and nothing is guessed over it. */
+/* The join goes stream by stream: of each rank and device the streams with kernels, the legacy
+ * default stream first and the others in the order of their creation, in the timeline and in the
+ * catalogue. (Numbers differ: a timeline's null stream is 0, a catalogue's rows come with the first
+ * use.) What is not the same is told, and nothing is guessed over it. */
 #include "report/path-kernels.h"
 
 #include <math.h>
@@ -61,7 +63,8 @@ struct launch {
 };
 
 struct stream {
-    uint32_t location, rank, device, number;
+    uint32_t location, rank, device, number; /* number: by creation */
+    bool is_null;
     struct launch *items;
     size_t count, capacity;
 };
@@ -127,11 +130,12 @@ static int by_number(const void *left, const void *right)
     const struct stream *const a = left, *const b = right;
     if (a->rank != b->rank) return a->rank < b->rank ? -1 : 1;
     if (a->device != b->device) return a->device < b->device ? -1 : 1;
+    if (a->is_null != b->is_null) return a->is_null ? -1 : 1;
     if (a->number != b->number) return a->number < b->number ? -1 : 1;
     return (a->location > b->location) - (a->location < b->location);
 }
 
-/* Streams with kernels, by rank, device and number. */
+/* Streams with kernels, as by_number() has them. */
 static enum cts_status read_streams(const struct cts_path_source *source, struct stream **streams,
                                     size_t *count, struct cts_error *error)
 {
@@ -146,7 +150,8 @@ static enum cts_status read_streams(const struct cts_path_source *source, struct
         *stream = (struct stream){.location = l,
                                   .rank = timeline->groups[location->process].rank,
                                   .device = location->device,
-                                  .number = location->stream};
+                                  .number = location->stream,
+                                  .is_null = location->null_stream};
         struct reading reading = {timeline, stream, error, CTS_OK};
         const enum cts_status status = cts_path_source_read(source, l, on_event, &reading, error);
         if (status && !reading.status) reading.status = status;
@@ -172,7 +177,8 @@ struct join {
 struct recorded { /* launches of one stream, by ordinal */
     const struct cts_launch **items;
     size_t count, capacity;
-    uint32_t rank, device, stream;
+    uint32_t rank, device, stream; /* stream: its id, which grows with each creation */
+    bool is_null;
 };
 
 static void mismatch(struct join *join, const char *format, ...)
@@ -199,7 +205,13 @@ static int by_stream(const void *left, const void *right)
     const struct recorded *const a = left, *const b = right;
     if (a->rank != b->rank) return a->rank < b->rank ? -1 : 1;
     if (a->device != b->device) return a->device < b->device ? -1 : 1;
+    if (a->is_null != b->is_null) return a->is_null ? -1 : 1;
     return (a->stream > b->stream) - (a->stream < b->stream);
+}
+
+static bool is_null_stream(const struct cts_cuda_stream *stream)
+{
+    return stream->kind && strcmp(stream->kind, "legacy default") == 0;
 }
 
 static enum cts_status group_launches(const struct cts_catalogue *catalogue,
@@ -216,6 +228,7 @@ static enum cts_status group_launches(const struct cts_catalogue *catalogue,
         stream->rank = launch->rank;
         stream->device = launch->device;
         stream->stream = launch->stream;
+        stream->is_null = is_null_stream(&catalogue->streams[launch->stream]);
         status = CTS_ARRAY_RESERVE(stream, stream->count + 1, error);
         if (!status) stream->items[stream->count++] = launch;
     }

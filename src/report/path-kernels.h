@@ -22,8 +22,9 @@ struct cts_path_kernels {
 };
 
 /* `catalogue`: of a run with the devices; its launches are joined by rank, stream with kernels (the
- * i-th to the i-th), ordinal in it, name and grid if `access` is there (else NULL). A kernel of
- * which a launch does not fit has no efficiency. */
+ * legacy default stream to its like, of the others the i-th created to the i-th), ordinal in it,
+ * name and grid if `access` is there (else NULL). A kernel of which a launch does not fit has no
+ * efficiency. */
 CTS_MUST_CHECK enum cts_status cts_path_kernels_find(const struct cts_path_source *source,
                                                      const struct cts_catalogue *catalogue,
                                                      const struct cts_access_result *access,

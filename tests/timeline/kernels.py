@@ -24,6 +24,14 @@ class Kernels(traces.TimelineTest):
         self.check(rows)
         self.assertEqual(result["memory_mismatches"], 0)
 
+    def test_streams_are_the_same_in_both(self):
+        """Also the default stream, whose number is the first in a timeline, wherever its first use."""
+        self.record_timeline("both", traces.program("default-last"), options=["--memory"])
+        result, rows = self.path("both")
+        self.assertEqual(result["memory_mismatches"], 0, result.get("first_memory_mismatch"))
+        for name in ("first", "second", "third", "own", "legacy"):
+            self.assertEqual(rows[name]["memory_efficiency"], 1)
+
     def test_two_runs(self):
         words = [traces.example("event-pipeline"), "2", "6"]
         self.record("memory", *words)

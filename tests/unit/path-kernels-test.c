@@ -37,6 +37,7 @@ struct join {
     uint32_t a, b;
     struct cts_kernel kernels[2];
     struct cts_launch launches[3];
+    struct cts_cuda_stream streams[3];
     struct cts_device device;
     struct cts_catalogue catalogue;
     struct cts_access_site sites[3];
@@ -88,6 +89,7 @@ static struct join *begin(void)
                                           .launch_count = 3,
                                           .devices = &j->device,
                                           .device_count = 1,
+                                          .streams = j->streams,
                                           .stream_count = 3};
     j->sites[0] =
         (struct cts_access_site){.kernel = 0, .counts = {.sectors = 32, .ideal_sectors = 4}};
@@ -132,6 +134,26 @@ static void all_fit(void **state)
     expect_efficiency(j, j->b, 0.5);
     assert_true(fabs(j->result.by_region[j->a].occupancy - 1) < 1e-12);
     assert_true(fabs(j->result.by_region[j->b].occupancy - 0.75) < 1e-12); /* 64 and 32 of 64 */
+    end_join(j);
+}
+
+/* The second stream is the default stream, which the catalogue has first. */
+static void default_stream(void **state)
+{
+    (void)state;
+    struct join *const j = begin();
+    j->streams[0].kind = "legacy default";
+    j->streams[1].kind = "blocking";
+    j->launches[1].stream = 0;
+    find(j, true);
+    assert_int_equal(j->result.mismatches, 2);
+    cts_path_kernels_release(&j->result);
+    struct cts_timeline *const timeline = &j->trace->timeline;
+    for (uint32_t l = 0; l < timeline->location_count; l++)
+        timeline->locations[l].null_stream = timeline->locations[l].stream == 14;
+    find(j, true);
+    assert_int_equal(j->result.mismatches, 0);
+    expect_efficiency(j, j->b, 0.5);
     end_join(j);
 }
 
@@ -211,7 +233,7 @@ int main(void)
         cmocka_unit_test(occupancy),        cmocka_unit_test(all_fit),
         cmocka_unit_test(without_accesses), cmocka_unit_test(another_grid),
         cmocka_unit_test(another_kernel),   cmocka_unit_test(another_count),
-        cmocka_unit_test(another_stream),
+        cmocka_unit_test(another_stream),   cmocka_unit_test(default_stream),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
