@@ -19,6 +19,7 @@
 #include "trace/catalogue-open.h"
 #include "trace/catalogue-rows.h"
 #include "trace/journal.h"
+#include "trace/run-lock.h"
 #include "trace/seal-tables.h"
 
 enum { TEXT_MAX_BYTES = 256 << 20, READ_BUSY_MS = 10000 };
@@ -126,6 +127,31 @@ static int open_read_only(const char *run_path, const char *path, sqlite3 **db)
     return code;
 }
 
+/* Where a database with a write-ahead log cannot be read since there is no room for the file that
+ * its readers share: true if that file is not needed, since nothing is in the log and nobody
+ * records. Then the database is opened again without. */
+static bool open_without_log(const char *run_path, const char *path, sqlite3 **db)
+{
+    char log_path[PATH_MAX + 8];
+    struct stat info;
+    snprintf(log_path, sizeof log_path, "%s-wal", path);
+    if (stat(log_path, &info) ? errno != ENOENT : info.st_size != 0) return false;
+    snprintf(log_path, sizeof log_path, "%s-journal", path);
+    if (!access(log_path, F_OK) || cts_run_is_held(run_path)) return false;
+    char *const uri = immutable_uri(path);
+    sqlite3 *again = NULL;
+    const int flags = SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_URI;
+    const bool is_open = uri && sqlite3_open_v2(uri, &again, flags, NULL) == SQLITE_OK;
+    free(uri);
+    if (!is_open) {
+        sqlite3_close(again);
+        return false;
+    }
+    sqlite3_close(*db);
+    *db = again;
+    return true;
+}
+
 static void be_careful(sqlite3 *db)
 {
     sqlite3_busy_timeout(db, READ_BUSY_MS);
@@ -196,6 +222,10 @@ static enum cts_status read_with(
     } else {
         be_careful(db);
         status = check_version(db, error);
+        if (status == CTS_IO && open_without_log(run_path, path, &db)) {
+            be_careful(db);
+            status = check_version(db, error);
+        }
         if (!status) status = add_journals(&db, run_path, error);
         if (!status) status = read(db, catalogue, error);
         sqlite3_finalize(catalogue->private_data->lister);

@@ -142,6 +142,14 @@ class Refusals(unittest.TestCase):
         os.mkfifo(run + "/rank-0/timeline/definitions.log")
         self.assertIn("regular file", self.call("path", run, status=1).stderr)
 
+    def test_a_catalogue_is_read_where_nothing_can_be_written(self):
+        whole = json.loads(self.call("info", "whole", "--format", "json").stdout)["totals"]
+        run = self.copy("full", "pragma journal_mode = wal")
+        os.symlink("/nonexistent/file", run + "/run.db-shm")  # what readers share cannot be made, as on a full disk
+        totals = json.loads(self.call("info", run, "--format", "json").stdout)["totals"]
+        for key in ("complete", "launches", "accesses", "records"):
+            self.assertEqual(totals[key], whole[key], key)
+
     def test_left_over_log_is_a_gap(self):
         run = self.copy("late")
         os.makedirs(run + "/rank-0/timeline", exist_ok=True)
