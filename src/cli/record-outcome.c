@@ -138,11 +138,24 @@ static void print_dropped(const struct cts_catalogue *catalogue,
                 cts_counted_text(count, "launch", "launches").text, first->launch);
 }
 
+/* Names come from outside: the last line stays one line, and cannot control a terminal. */
+static void print_part(const char *before, const char *text)
+{
+    fputs(before, stderr);
+    cts_print_plain(stderr, text);
+}
+
+static void print_start(const char *run_path)
+{
+    print_part("ctascope record: '", run_path);
+    fputs("': ", stderr);
+}
+
 static void print_summary(const struct cts_catalogue *catalogue,
                           const struct cts_run_summary *summary, const char *run_path)
 {
-    fprintf(stderr, "ctascope record: '%s': %s", run_path,
-            cts_counted_text(summary->launches, "launch", "launches").text);
+    print_start(run_path);
+    fputs(cts_counted_text(summary->launches, "launch", "launches").text, stderr);
     if (summary->recorded_launches != summary->launches)
         fprintf(stderr, " (%s recorded)", cts_count_text(summary->recorded_launches).text);
     fprintf(stderr, ", %s in %s, %s",
@@ -155,7 +168,7 @@ static void print_summary(const struct cts_catalogue *catalogue,
         fprintf(stderr, "; %s not instrumented",
                 cts_counted_text(summary->skipped, "place", "places").text);
     if (summary->unfinished_ranks) fputs("; incomplete, the program ended early", stderr);
-    if (summary->failure) fprintf(stderr, "; failure: %s", summary->failure);
+    if (summary->failure) print_part("; failure: ", summary->failure);
     fputc('\n', stderr);
 }
 
@@ -191,7 +204,8 @@ static bool judge_memory(const struct cts_arguments *arguments, const char *run_
 
 static void print_timeline(const struct cts_assembly *a, const char *run_path)
 {
-    fprintf(stderr, "ctascope record: '%s': timeline of %s, %s, %s, %s", run_path,
+    print_start(run_path);
+    fprintf(stderr, "timeline of %s, %s, %s, %s",
             cts_counted_text(a->process_count, "process", "processes").text,
             cts_counted_text(a->location_count, "location", "locations").text,
             cts_counted_text(a->event_count, "event", "events").text,
@@ -205,9 +219,9 @@ static void print_timeline(const struct cts_assembly *a, const char *run_path)
         fprintf(stderr, "; incomplete, %s early",
                 cts_counted_text(a->cut_process_count, "process ended", "processes ended").text);
     if (*a->failure)
-        fprintf(stderr, "; failure: %s", a->failure);
+        print_part("; failure: ", a->failure);
     else if (*a->warning)
-        fprintf(stderr, "; warning: %s", a->warning);
+        print_part("; warning: ", a->warning);
     fputc('\n', stderr);
 }
 

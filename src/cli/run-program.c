@@ -179,6 +179,7 @@ int cts_program_run(char *const *command, struct cts_program_result *result)
     *result = (struct cts_program_result){0};
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     const int errnum = start_program(command, &pid);
+    signal(SIGPIPE, SIG_IGN); /* what we say is no reason to end otherwise than the program */
     if (!errnum) wait_for_program(pid, result);
     return errnum;
 }

@@ -22,6 +22,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "common/own-rights.h"
 #include "common/proc.h"
 #include "common/read-file.h"
 #include "trace/catalogue-sql.h"
@@ -47,7 +48,7 @@ enum cts_content cts_directory_content(const char *path)
 
 enum cts_status cts_catalogue_check_directory(const char *run_path, struct cts_error *error)
 {
-    if (mkdir(run_path, 0777) == 0) return CTS_OK;
+    if (cts_make_directory(run_path) == 0) return CTS_OK;
     if (errno != EEXIST) return cts_fail_errno(error, errno, "cannot make '%s'", run_path);
     switch (cts_directory_content(run_path)) {
     case CTS_CONTENT_ERROR:

@@ -15,6 +15,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "common/own-rights.h"
 #include "schema.sql.h"
 #include "trace/catalogue.h"
 
@@ -228,7 +229,10 @@ enum cts_status cts_catalogue_open_database(const char *run_path, sqlite3 **db_o
     /* SQLite would make the file without the right to write for others than the owner, whatever the
      * umask says. If the file is not made here, SQLite reports why. */
     const int made = open(path, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    if (made >= 0) close(made);
+    if (made >= 0) {
+        cts_keep_own_rights(made);
+        close(made);
+    }
     sqlite3 *db = NULL;
     const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX;
     enum cts_status status = CTS_OK;

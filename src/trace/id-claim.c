@@ -7,6 +7,7 @@
 #include <sys/file.h>
 #include <unistd.h>
 
+#include "common/own-rights.h"
 #include "trace/acc-format.h"
 
 static bool ids_path(const char *run_path, char *path, size_t path_bytes)
@@ -55,6 +56,7 @@ enum cts_status cts_ids_claim(const char *run_path, enum cts_id_kind kind, uint3
         return cts_fail(error, CTS_USAGE, "the path '%.100s...' is too long", run_path);
     AGAIN(fd, open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666));
     if (fd < 0) return cts_fail_errno(error, errno, "cannot open '%s'", path);
+    cts_keep_own_rights(fd);
     const enum cts_status status =
         claim(&(struct counter_file){fd, path}, kind, count, first, error);
     close(fd);

@@ -10,6 +10,7 @@
 #include <sys/statvfs.h>
 #include <unistd.h>
 
+#include "common/own-rights.h"
 #include "common/private-files.h"
 #include "common/promise.h"
 
@@ -90,7 +91,9 @@ static void create_now(void *argument)
 {
     struct creation *const creation = argument;
     const int fd = open_again(creation->file->path, O_CREAT | O_EXCL);
-    creation->errnum = fd < 0 ? errno : create_open(creation, fd);
+    creation->errnum = fd < 0 ? errno : 0;
+    if (fd >= 0) cts_keep_own_rights(fd);
+    if (fd >= 0) creation->errnum = create_open(creation, fd);
     if (fd >= 0 && creation->errnum) unlink(creation->file->path);
     if (fd >= 0 && !creation->errnum && creation->file->is_locked &&
         cts_private_files_are_private())

@@ -16,6 +16,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "common/own-rights.h"
+
 enum { RANKS_MAX = 1 << 20 };
 
 static const char link_prefix[] = ".process-";
@@ -51,7 +53,7 @@ static int claim_number(const char *run_path, uint32_t rank)
         errno = ENAMETOOLONG;
         return -1;
     }
-    if (mkdir(path, 0777) == 0) return 1;
+    if (cts_make_directory(path) == 0) return 1;
     return errno == EEXIST ? 0 : -1;
 }
 

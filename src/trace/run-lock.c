@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "common/own-rights.h"
 #include "trace/journal.h"
 
 enum { LINE_BYTES = 400, TEXT_BYTES = 1200 };
@@ -32,6 +33,7 @@ int cts_run_hold(const char *run_path, const char *session, const char *command)
     if (!lock_path(run_path, path, sizeof path)) return -1;
     const int file = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
     if (file < 0) return -1;
+    cts_keep_own_rights(file);
     flock(file, LOCK_SH);
     if (fstat(file, &info) == 0 && info.st_size == 0) { /* the first of a session */
         const int length = snprintf(text, sizeof text, "%.*s\n%d\n%.*s\n", LINE_BYTES - 1, session,

@@ -62,6 +62,40 @@ class Strangers(support.RecordTest):
             self.assertEqual(out.read(), "right\n")
         self.assertEqual(done.returncode, 7)
 
+    def test_nobody_reads_what_record_says(self):
+        """`record`'s own last line into a closed pipe; the program sees SIGPIPE as it always does."""
+        for options in ((), ("--timeline",), ("--timeline", "--memory")):
+            first, second = os.pipe()
+            os.close(first)
+            try:
+                done = subprocess.run(
+                    [support.ctascope_path, "record", *options, "-o", f"run{len(options)}", "--",
+                     self.program, "nothing"], stdout=subprocess.PIPE, stderr=second, check=False,
+                    env=support.environment())
+            finally:
+                os.close(second)
+            self.assertEqual((done.returncode, done.stdout), (7, b"right\n"))
+        self.record("pipe", "sh", "-c", "kill -PIPE $$", status=128 + 13)
+
+    def test_a_name_is_one_line(self):
+        """A line feed and an escape in the run's name do not reach the terminal."""
+        for options in ((), ("--timeline",)):
+            done = self.record(f"a\nb\x1b[2J{len(options)}", self.program, "nothing", status=7,
+                               options=options)
+            self.one_line(done.stderr, "ctascope record: ", f"/a?b?[2J{len(options)}': ")
+
+    def test_umask_that_leaves_nothing(self):
+        """The owner can read the run, whatever the program's umask was at its first call."""
+        for options in (("--memory",), ("--timeline",), ("--timeline", "--memory")):
+            run = "run" + "".join(options)
+            done = self.record(run, self.program, "umask", status=7, options=options)
+            self.assertEqual(done.stdout, "right\n")
+            rank = os.path.join(run, "rank-0")
+            self.assertEqual(os.stat(rank).st_mode & 0o777, 0o700)
+            for name in os.listdir(rank):
+                self.assertEqual(os.stat(os.path.join(rank, name)).st_mode & 0o777, 0o600, name)
+            self.assertIs(self.info(run)["totals"]["complete"], True)
+
     def test_why_nothing_was_recorded(self):
         """Not 'it launched no kernel': the files of the run may not grow."""
         done = self.record("run", self.program, "no-file-size", status=7)

@@ -14,6 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "common/own-rights.h"
 #include "common/private-files.h"
 #include "common/proc.h"
 #include "trace/failures.h"
@@ -170,7 +171,7 @@ static enum cts_status make_directory(const char *run_path, struct cts_error *er
             snprintf(p->directory, sizeof p->directory, "%s/rank-%u/timeline", run_path, rank);
         if (length < 0 || (size_t)length >= sizeof p->directory)
             return cts_fail(error, CTS_LIMIT, "the path '%.100s...' is too long", run_path);
-        if (mkdir(p->directory, 0777) == 0) return CTS_OK;
+        if (cts_make_directory(p->directory) == 0) return CTS_OK;
         if (errno != EEXIST) break;
     }
     return cts_fail_errno(error, errno, "cannot make '%s'", p->directory);

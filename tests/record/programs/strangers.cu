@@ -148,6 +148,7 @@ int main(int argc, char **argv)
     if (is("no-file-size")) limit(RLIMIT_FSIZE, 0);
     if (is("no-close-range")) refuse(SYS_close_range), refuse(SYS_unshare);
     if (is("no-file-size")) signal(SIGXFSZ, SIG_IGN);
+    if (is("umask")) umask(0777);
     work(2);
     if (is("close-range")) {
         syscall(SYS_close_range, 3u, ~0u, 0u);
