@@ -206,15 +206,17 @@ static enum cts_status judge_link(const struct judge *judge, uint32_t u, uint32_
     if (reason.has_raw || (reason.has_any ? longest.raw : longest.needed) == longest.enforced)
         return CTS_OK;
     const uint64_t a = cts_flow_touched_bytes(flow, u), b = cts_flow_touched_bytes(flow, v);
-    const struct cts_flow_finding finding = {
-        .kind = reason.has_any ? CTS_FLOW_REUSE_ORDER : CTS_FLOW_NEEDLESS_ORDER,
-        .reason = judge->facts->has_gaps ? CTS_FLOW_REASON_ROWS : CTS_FLOW_REASON_CERTAIN,
-        .node = u,
-        .other = v,
-        .allocation = reason.allocation,
-        .bytes = reason.has_any ? reason.bytes
-                 : a < b        ? a
-                                : b};
+    const struct cts_flow_finding finding = {.kind = reason.has_any ? CTS_FLOW_REUSE_ORDER
+                                                                    : CTS_FLOW_NEEDLESS_ORDER,
+                                             .reason = judge->facts->has_gaps ? CTS_FLOW_REASON_ROWS
+                                                       : flow->knows_calls ? CTS_FLOW_REASON_CERTAIN
+                                                                           : CTS_FLOW_REASON_GRAPHS,
+                                             .node = u,
+                                             .other = v,
+                                             .allocation = reason.allocation,
+                                             .bytes = reason.has_any ? reason.bytes
+                                                      : a < b        ? a
+                                                                     : b};
     return cts_flow_add(flow, &finding, error);
 }
 

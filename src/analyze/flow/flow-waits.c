@@ -432,6 +432,7 @@ static enum cts_flow_reason reason_of(const struct judge *judge, const struct ct
                                       const struct candidate *one)
 {
     if (facts->has_gaps || facts->is_unfinished) return CTS_FLOW_REASON_ROWS;
+    if (!judge->flow->knows_calls) return CTS_FLOW_REASON_GRAPHS;
     if (one->is_threaded) return CTS_FLOW_REASON_THREADS;
     if (judge->flow->catalogue->rank_count > 1) return CTS_FLOW_REASON_PROCESSES;
     return one->sees_host ? CTS_FLOW_REASON_HOST : CTS_FLOW_REASON_CERTAIN;

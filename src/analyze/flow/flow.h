@@ -46,6 +46,7 @@ enum cts_flow_finding_kind {
 #define CTS_FLOW_REASONS(X)                                                                        \
     X(CERTAIN, "")                                                                                 \
     X(ROWS, "rows of the run are missing")                                                         \
+    X(GRAPHS, "the run does not record graphs and stream-ordered frees")                           \
     X(THREADS, "host threads may have synchronised")                                               \
     X(CALLS, "a call may have waited, as cudaFree does")                                           \
     X(TOLD, "a kernel or host function may have signalled the host that it ended")                 \
