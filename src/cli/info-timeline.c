@@ -2,6 +2,7 @@
 
 #include "common/progress.h"
 #include "common/text-table.h"
+#include "common/wrapped-text.h"
 
 static uint32_t count_kind(const struct cts_timeline *t, enum cts_location_kind kind)
 {
@@ -40,9 +41,10 @@ enum cts_status cts_info_timeline_table(const struct cts_timeline *t, struct cts
     if (status) return status;
     printf("\nTimeline\n");
     printf("  %-13s %s\n", "duration", cts_time_text(counts.last_ns - counts.first_ns).text);
-    printf("  %-13s %u, with %s and %s\n", "processes", process_count(t),
-           cts_counted_text(count_kind(t, CTS_LOCATION_THREAD), "thread", "threads").text,
-           cts_counted_text(count_kind(t, CTS_LOCATION_STREAM), "stream", "streams").text);
+    cts_print_paragraph(
+        stdout, 16, "  %-13s %u, with %s and %s", "processes", process_count(t),
+        cts_counted_text(count_kind(t, CTS_LOCATION_THREAD), "thread", "threads").text,
+        cts_counted_text(count_kind(t, CTS_LOCATION_STREAM), "stream", "streams").text);
     printf("  %-13s %s\n", "events", cts_count_text(counts.events).text);
     if (t->creator && *t->creator) {
         printf("  %-13s ", "written by");

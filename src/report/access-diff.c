@@ -181,13 +181,16 @@ enum cts_status cts_diff_print_summary(const struct cts_diff_report *report, FIL
     const struct cts_sheet sheet = cts_diff_sheet(report, CTS_DIFF_SHEET_KERNEL);
     const struct cts_sheet_choice choice = {.limit = 15};
     const double growth = cts_diff_growth(diff, NULL);
-    fprintf(file, "From '%s' to '%s': memory cost %s -> %s cycles of an SM", report->before_path,
-            report->after_path, cts_real_text(cts_access_cost(&diff->before)).text,
-            cts_real_text(cts_access_cost(&diff->after)).text);
-    if (isfinite(growth)) fprintf(file, " (%+.1f%%)", 100 * growth);
-    fprintf(file, "\n\nFindings: %zu new, %zu changed, %zu gone, %zu the same\n",
-            diff->counts[CTS_DIFF_NEW], diff->counts[CTS_DIFF_CHANGED], diff->counts[CTS_DIFF_GONE],
-            diff->counts[CTS_DIFF_SAME]);
+    char percent[32] = "";
+    if (isfinite(growth)) snprintf(percent, sizeof percent, " (%+.1f%%)", 100 * growth);
+    cts_print_paragraph(file, 2, "From '%s' to '%s': memory cost %s -> %s cycles of an SM%s",
+                        report->before_path, report->after_path,
+                        cts_real_text(cts_access_cost(&diff->before)).text,
+                        cts_real_text(cts_access_cost(&diff->after)).text, percent);
+    fputc('\n', file);
+    cts_print_paragraph(file, 2, "Findings: %zu new, %zu changed, %zu gone, %zu the same",
+                        diff->counts[CTS_DIFF_NEW], diff->counts[CTS_DIFF_CHANGED],
+                        diff->counts[CTS_DIFF_GONE], diff->counts[CTS_DIFF_SAME]);
     print_findings(report, file);
     const enum cts_status status = cts_sheet_part(&sheet, "Kernels, by cost", &choice, file, error);
     fputc('\n', file);

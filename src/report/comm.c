@@ -78,9 +78,9 @@ static void print_line(FILE *file, const char *name, const char *text)
 static void print_volume(FILE *file, const char *name, uint64_t unique, uint64_t access_bytes,
                          uint64_t accesses)
 {
-    fprintf(file, "  %-14s %10s unique %10s accessed %15s accesses\n", name,
-            cts_bytes_text(unique).text, cts_bytes_text(access_bytes).text,
-            cts_count_text(accesses).text);
+    cts_print_paragraph(file, 17, "  %-14s %10s unique %10s accessed %15s accesses", name,
+                        cts_bytes_text(unique).text, cts_bytes_text(access_bytes).text,
+                        cts_count_text(accesses).text);
 }
 
 static void print_totals(const struct cts_comm_report *report, FILE *file)
@@ -284,11 +284,10 @@ enum cts_status cts_comm_print_summary(const struct cts_comm_report *report, FIL
     };
     const struct cts_comm *const c = report->comm;
     const struct cts_catalogue *const catalogue = report->catalogue;
-    fprintf(file, "Communication between CTAs in '%s'", report->run_path);
     const struct cts_rank *const rank = catalogue->rank_count ? &catalogue->ranks[0] : NULL;
-    if (rank && (rank->arguments || rank->program))
-        fprintf(file, " of %s", rank->arguments ? rank->arguments : rank->program);
-    fputc('\n', file);
+    const char *const command = rank ? (rank->arguments ? rank->arguments : rank->program) : NULL;
+    cts_print_paragraph(file, 2, "Communication between CTAs in '%s'%s%s", report->run_path,
+                        command ? " of " : "", command ? command : "");
     print_totals(report, file);
     print_sizes(c, file);
     print_degrees("in-degree", c->in_degrees, c->in_degree_count, file);

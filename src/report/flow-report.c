@@ -6,6 +6,7 @@
 
 #include "common/array.h"
 #include "common/text-table.h"
+#include "common/wrapped-text.h"
 #include "report/gaps-report.h"
 
 enum { NODE_BYTES = 40, PLACE_BYTES = 300, ADVICE_BYTES = 300 };
@@ -361,67 +362,76 @@ static void print_races(const struct cts_flow_result *flow, FILE *file)
 {
     const unsigned long long pairs = flow->ordered_pairs;
     if (flow->race_pairs || flow->possible_pairs)
-        fprintf(file,
-                "Races: %llu certain, %llu possible; %llu pair%s with common bytes %s ordered.\n",
-                (unsigned long long)flow->race_pairs, (unsigned long long)flow->possible_pairs,
-                pairs, plural(pairs), pairs == 1 ? "is" : "are");
+        cts_print_paragraph(
+            file, 2,
+            "Races: %llu certain, %llu possible; %llu pair%s with common bytes %s ordered.",
+            (unsigned long long)flow->race_pairs, (unsigned long long)flow->possible_pairs, pairs,
+            plural(pairs), pairs == 1 ? "is" : "are");
     else
-        fprintf(file, "No race among %llu ordered pair%s with common bytes.\n", pairs,
-                plural(pairs));
+        cts_print_paragraph(file, 2, "No race among %llu ordered pair%s with common bytes.", pairs,
+                            plural(pairs));
     if (flow->unjudged_pairs)
-        fprintf(file, "%llu pair%s could not be judged: %llu launch%s not fully recorded.\n",
-                (unsigned long long)flow->unjudged_pairs, plural(flow->unjudged_pairs),
-                (unsigned long long)flow->hiding_launches,
-                flow->hiding_launches == 1 ? " is" : "es are");
+        cts_print_paragraph(file, 2,
+                            "%llu pair%s could not be judged: %llu launch%s not fully recorded.",
+                            (unsigned long long)flow->unjudged_pairs, plural(flow->unjudged_pairs),
+                            (unsigned long long)flow->hiding_launches,
+                            flow->hiding_launches == 1 ? " is" : "es are");
 }
 
 static void print_chain(const struct cts_flow_result *flow, FILE *file)
 {
     if (!flow->longest_enforced) return;
-    fprintf(file, "Longest chain of ordered launches, copies and memsets: %u. ",
-            flow->longest_enforced);
-    if (flow->longest_needed == flow->longest_enforced)
-        fprintf(file, "Data requires all of it");
-    else
-        fprintf(file, "Data requires %u", flow->longest_needed);
+    char needed[32] = "all of it", without_reuse[64] = "";
+    if (flow->longest_needed != flow->longest_enforced)
+        snprintf(needed, sizeof needed, "%u", flow->longest_needed);
     if (flow->longest_raw < flow->longest_needed)
-        fprintf(file, ", but only %u without reuse of memory", flow->longest_raw);
-    fprintf(file, ".\n");
+        snprintf(without_reuse, sizeof without_reuse, ", but only %u without reuse of memory",
+                 flow->longest_raw);
+    cts_print_paragraph(
+        file, 2, "Longest chain of ordered launches, copies and memsets: %u. Data requires %s%s.",
+        flow->longest_enforced, needed, without_reuse);
 }
 
 static void print_waits(const struct cts_flow_result *flow, FILE *file)
 {
     const uint64_t waits = flow->needed_waits + flow->needless_waits;
     if (!waits) return;
-    fprintf(file, "Host waits (device, stream and event synchronisations): %llu. ",
-            (unsigned long long)waits);
-    if (!flow->needless_waits)
-        fputs("Data requires all of them.\n", file);
-    else if (!flow->needed_waits)
-        fputs("Data requires none of them.\n", file);
-    else
-        fprintf(file, "Data requires %llu of them.\n", (unsigned long long)flow->needed_waits);
+    char needed[32] = "all";
+    if (!flow->needed_waits)
+        snprintf(needed, sizeof needed, "none");
+    else if (flow->needless_waits)
+        snprintf(needed, sizeof needed, "%llu", (unsigned long long)flow->needed_waits);
+    cts_print_paragraph(
+        file, 2,
+        "Host waits (device, stream and event synchronisations): %llu. Data requires %s of them.",
+        (unsigned long long)waits, needed);
 }
 
 void cts_flow_print_notes(const struct cts_flow_report *report, FILE *file)
 {
     const struct cts_flow_result *const flow = report->flow;
     if (flow->lower_bound)
-        fprintf(file, "LOWER BOUND: the run is incomplete; there may be more findings.\n");
+        cts_print_paragraph(file, 2,
+                            "LOWER BOUND: the run is incomplete; there may be more findings.");
     if (!flow->knows_threads)
-        fprintf(
-            file,
-            "This run does not record host threads: all calls are assumed to follow each other.\n");
+        cts_print_paragraph(
+            file, 2,
+            "This run does not record host threads: all calls are assumed to follow each other.");
     if (!flow->knows_calls)
-        fprintf(file,
-                "This run does not record graphs and stream-ordered frees: the nodes of a graph "
-                "are assumed to follow each other, and frees to wait.\n");
+        cts_print_paragraph(
+            file, 2,
+            "This run does not record graphs and stream-ordered frees: the nodes of a graph "
+            "are assumed to follow each other, and frees to wait.");
     if (flow->host_seen)
-        fprintf(file, "CPU accesses are recorded in .cu files compiled with --host-accesses only: "
-                      "races with other CPU code are not found.\n");
+        cts_print_paragraph(
+            file, 2,
+            "CPU accesses are recorded in .cu files compiled with --host-accesses only: "
+            "races with other CPU code are not found.");
     if (!flow->host_seen && flow->catalogue->allocation_count)
-        fprintf(file, "CPU accesses are not recorded (--host-accesses): races with the CPU are not "
-                      "checked.\n");
+        cts_print_paragraph(
+            file, 2,
+            "CPU accesses are not recorded (--host-accesses): races with the CPU are not "
+            "checked.");
 }
 
 enum cts_status cts_flow_print_summary(const struct cts_flow_report *report, FILE *file,
@@ -434,9 +444,9 @@ enum cts_status cts_flow_print_summary(const struct cts_flow_report *report, FIL
                 .text,
             cts_counted_text(report->edge_count, "edge", "edges").text);
     print_races(flow, file);
-    fprintf(file, "Device memory: at most %s allocated, at most %s of it live.\n",
-            cts_bytes_text(flow->allocated_peak_bytes).text,
-            cts_bytes_text(flow->live_peak_bytes).text);
+    cts_print_paragraph(file, 2, "Device memory: at most %s allocated, at most %s of it live.",
+                        cts_bytes_text(flow->allocated_peak_bytes).text,
+                        cts_bytes_text(flow->live_peak_bytes).text);
     print_chain(flow, file);
     print_waits(flow, file);
     cts_flow_print_notes(report, file);
@@ -453,10 +463,9 @@ enum cts_status cts_flow_print_summary(const struct cts_flow_report *report, FIL
     for (size_t i = 0; i < flow->finding_count && i < 5; i++) {
         struct cts_sheet_row cells = {.text_bytes = 0};
         const struct cts_flow_finding *const f = &flow->findings[i];
-        fprintf(file, "%zu. %s: %s.", i + 1, cts_flow_finding_text(f->kind),
-                advice_cell(report, f, &cells));
-        if (f->reason) fprintf(file, " Only possible: %s.", cts_flow_reason_text(f->reason));
-        fputc('\n', file);
+        cts_print_paragraph(file, 3, "%zu. %s: %s.%s%s%s", i + 1, cts_flow_finding_text(f->kind),
+                            advice_cell(report, f, &cells), f->reason ? " Only possible: " : "",
+                            f->reason ? cts_flow_reason_text(f->reason) : "", f->reason ? "." : "");
     }
     return CTS_OK;
 }

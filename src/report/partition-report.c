@@ -243,11 +243,11 @@ enum cts_status cts_partition_print_summary(const struct cts_partition_report *r
     if (!status && any_fit)
         status = print_sheet(report, CTS_PARTITION_SHEET_FIT, NULL, file, error);
     fputc('\n', file);
-    fprintf(file, "Times: link %s GB/s, local memory %s GB/s, %s us per launch, pages of %s\n",
-            cts_real_text(p->options.link_bytes_per_s / 1e9).text,
-            cts_real_text(p->options.local_bytes_per_s / 1e9).text,
-            cts_real_text(p->options.launch_s * 1e6).text,
-            cts_bytes_text(p->options.page_bytes).text);
+    cts_print_paragraph(
+        file, 7, "Times: link %s GB/s, local memory %s GB/s, %s us per launch, pages of %s",
+        cts_real_text(p->options.link_bytes_per_s / 1e9).text,
+        cts_real_text(p->options.local_bytes_per_s / 1e9).text,
+        cts_real_text(p->options.launch_s * 1e6).text, cts_bytes_text(p->options.page_bytes).text);
     cts_partition_print_notes(report, file);
     cts_print_paragraph(
         file, 6, "More: --per scale, fit, launch, partition, kernel, allocation; --format json");

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "common/text-table.h"
+#include "common/wrapped-text.h"
 #include "report/gaps-report.h"
 #include "report/path-words.h"
 
@@ -12,19 +13,20 @@ void cts_path_print_notes(const struct cts_path_report *report, FILE *file)
 {
     for (unsigned i = 0; i < CTS_PATH_WARNING_COUNT; i++)
         if (report->result->warnings[i])
-            fprintf(file, "Note: %s %s\n", cts_count_text(report->result->warnings[i]).text,
-                    cts_path_warning_texts[i]);
+            cts_print_paragraph(file, 6, "Note: %s %s",
+                                cts_count_text(report->result->warnings[i]).text,
+                                cts_path_warning_texts[i]);
     if (report->kernels && report->kernels->mismatches) {
-        fprintf(file,
-                "Note: the memory recording has different launches on %s, so their kernels have "
-                "no efficiency: ",
-                cts_counted_text(report->kernels->mismatches, "stream", "streams or ranks").text);
-        cts_print_plain(file, report->kernels->first_mismatch);
-        fputc('\n', file);
+        cts_print_paragraph(
+            file, 6,
+            "Note: the memory recording has different launches on %s, so their kernels have "
+            "no efficiency: %s",
+            cts_counted_text(report->kernels->mismatches, "stream", "streams or ranks").text,
+            report->kernels->first_mismatch);
     }
     const struct cts_timeline *const timeline = report->result->timeline;
     if (cts_path_is_lower_bound(report->result))
-        fputs("LOWER BOUND: recorded data is missing or damaged\n", file);
+        cts_print_paragraph(file, 2, "LOWER BOUND: recorded data is missing or damaged");
     cts_print_gaps(&timeline->gaps, "Missing: ", file);
     for (size_t i = 0; i < timeline->warning_count; i++) {
         fputs("Note: ", file);
@@ -40,10 +42,10 @@ void cts_path_print_notes(const struct cts_path_report *report, FILE *file)
 static void print_head(const struct cts_path_report *report, FILE *file)
 {
     const struct cts_path *const r = report->result;
-    cts_print_plain(file, report->path);
-    fprintf(file, ": %s, %s, %s\n", cts_counted_text(r->process_count, "process", "processes").text,
-            cts_counted_text(r->stream_count, "device stream", "device streams").text,
-            cts_counted_text(r->event_count, "event", "events").text);
+    cts_print_paragraph(file, 2, "%s: %s, %s, %s", report->path,
+                        cts_counted_text(r->process_count, "process", "processes").text,
+                        cts_counted_text(r->stream_count, "device stream", "device streams").text,
+                        cts_counted_text(r->event_count, "event", "events").text);
     fprintf(file, "  runtime %s (first to last event)",
             cts_time_text(r->last_ns - r->first_ns).text);
     if (report->within)
@@ -144,8 +146,10 @@ static enum cts_status print_instances(const struct cts_path_report *report, FIL
     struct cts_sheet_rows rows;
     enum cts_status status = choose_instances(report->result, &sheet, LONGEST_WAITS, &rows, error);
     if (status) return status;
-    fputs("\n  Longest waits, including the longest of each pattern above 1% of waiting time\n",
-          file);
+    fputc('\n', file);
+    cts_print_paragraph(
+        file, 4,
+        "  Longest waits, including the longest of each pattern above 1%% of waiting time");
     status = cts_sheet_table(&sheet, &rows, file, error);
     free(rows.rows);
     return status;

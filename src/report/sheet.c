@@ -9,6 +9,7 @@
 #include "common/progress.h"
 #include "common/terminal.h"
 #include "common/text-table.h"
+#include "common/wrapped-text.h"
 
 static bool is_real(enum cts_cell_kind kind)
 {
@@ -377,7 +378,8 @@ enum cts_status cts_sheet_part(const struct cts_sheet *sheet, const char *headin
     struct cts_sheet_rows rows;
     enum cts_status status = cts_sheet_choose(sheet, choice, &rows, error);
     if (status) return status;
-    fprintf(file, "\n%s\n", heading);
+    fputc('\n', file);
+    cts_print_paragraph(file, 2, "%s", heading);
     status = cts_sheet_table(sheet, &rows, file, error);
     if (!status && rows.count < rows.found)
         fprintf(file, "  ... and %zu more\n", rows.found - rows.count);
