@@ -44,8 +44,12 @@ static void enrich(struct trace *t, char *directory, struct cts_path_enriched *c
         .threads = 2, .keep_segments = true, .keep_waits = true, .keep_blames = true};
     struct cts_path result;
     struct cts_error error;
-    const struct cts_path_enriching enriching = {
-        .source = &source, .result = &result, .directory = directory, .threads = 2};
+    const struct cts_processes alone = {.count = 1};
+    const struct cts_path_enriching enriching = {.source = &source,
+                                                 .result = &result,
+                                                 .directory = directory,
+                                                 .threads = 2,
+                                                 .processes = &alone};
     assert_non_null(mkdtemp(directory));
     if (cts_path_analyze(&source, &options, &result, &error) ||
         cts_path_write_enriched(&enriching, counts, &error))
