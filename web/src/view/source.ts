@@ -108,7 +108,7 @@ export interface LaunchInfo extends LaunchRow {
     ctaCount: number;
     sharedBytes: number;
     bankBytes: 4 | 8;
-    unreadable: number; // of its records: in chunks that are damaged, or in no file any more; the run's warnings say which
+    unreadable: number; // of its records: in damaged chunks, or in no file any more; the run's warnings say which
     allocations: Allocation[]; // alive at that moment, by address
     shared: Allocation[]; // variables of a CTA's shared memory, by their numbers; where they are not known, none
     sites: { site: number; records: number; accesses: number }[]; // that it executed
