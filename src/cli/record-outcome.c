@@ -17,7 +17,7 @@
 /* ---- the outcome ---- */
 
 struct outcome {
-    const char *program;
+    const char *program, *run_path;
     bool with_timeline;
     const struct cts_catalogue *catalogue;
     const struct cts_run_summary *summary;
@@ -100,8 +100,12 @@ static void explain_launches(const struct outcome *o, struct cts_error *error)
 static bool explain_nothing(const struct outcome *o, struct cts_error *error)
 {
     const char *const failure = cts_catalogue_get(o->catalogue, CTS_FAILURE_MEMORY_KEY);
+    struct cts_gaps left = {0}; /* what run.db had no room for */
     if (o->summary->records) return false;
-    if (failure)
+    cts_failures_list(o->run_path, CTS_FAILURE_MEMORY, "", &left);
+    if (left.named_count)
+        cts_fail(error, CTS_IO, "nothing was recorded: %s", left.texts[0]);
+    else if (failure)
         cts_fail(error, CTS_IO, "nothing was recorded: %.*s", (int)strcspn(failure, "\n"), failure);
     else if (o->catalogue->rank_count)
         explain_launches(o, error);
@@ -116,6 +120,7 @@ static bool explain_nothing(const struct outcome *o, struct cts_error *error)
                  "this machine's GPU (see 'ctascope doctor'); it cleared its environment; or the "
                  "recorder could not start, and an earlier message says why",
                  o->program);
+    cts_gaps_release(&left);
     return true;
 }
 
@@ -182,6 +187,7 @@ static bool judge_memory(const struct cts_arguments *arguments, const char *run_
     enum cts_status status = cts_catalogue_read(run_path, &catalogue, &error);
     if (!status) status = cts_run_summarise(run_path, &catalogue, &summary, &error);
     const struct outcome outcome = {.program = arguments->positional[0],
+                                    .run_path = run_path,
                                     .with_timeline = cts_record_wants_timeline(arguments),
                                     .catalogue = &catalogue,
                                     .summary = &summary};

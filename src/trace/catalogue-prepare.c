@@ -16,6 +16,7 @@
 
 #include "trace/catalogue-open.h"
 #include "trace/catalogue-sql.h"
+#include "trace/failures.h"
 #include "trace/journal.h"
 #include "trace/run-files.h"
 #include "trace/run-lock.h"
@@ -152,13 +153,15 @@ void cts_catalogue_discard_empty(const char *run_path)
         !cts_catalogue_open_database(run_path, &db, NULL)) {
         sqlite3_stmt *statement = NULL;
         bool empty = false;
-        if (sqlite3_prepare_v2(db, "SELECT count(*) FROM ranks", -1, &statement, NULL) ==
-                SQLITE_OK &&
+        if (sqlite3_prepare_v2(db,
+                               "SELECT (SELECT count(*) FROM ranks) + "
+                               "(SELECT count(*) FROM run WHERE key GLOB 'failure_*')",
+                               -1, &statement, NULL) == SQLITE_OK &&
             sqlite3_step(statement) == SQLITE_ROW)
             empty = sqlite3_column_int64(statement, 0) == 0;
         sqlite3_finalize(statement);
         cts_catalogue_close_database(db);
-        if (empty && !cts_journals_exist(run_path)) {
+        if (empty && !cts_journals_exist(run_path) && !cts_failures_are_left(run_path)) {
             struct cts_error ignored;
             (void)!cts_run_delete(run_path, &ignored); /* one that stays is harmless */
         }

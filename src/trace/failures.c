@@ -1,6 +1,7 @@
 #include "trace/failures.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -21,8 +22,10 @@ void cts_failure_leave(const char *run_path, const char *what, const char *text)
     snprintf(line, sizeof line, "%s", *text ? text : "no reason");
     const int length = snprintf(path, sizeof path, "%s/%s%s-%d-%lld", run_path, link_prefix, what,
                                 (int)getpid(), (long long)now.tv_sec * 1000000000 + now.tv_nsec);
-    /* without even a link, what the recorder says on standard error is all there is */
-    if (length > 0 && (size_t)length < sizeof path) (void)!symlink(line, path);
+    if (length <= 0 || (size_t)length >= sizeof path || symlink(line, path) == 0) return;
+    /* A long text takes a block, a short one does not. Without even that link, what the recorder
+     * says on standard error is all there is. */
+    if (errno == ENOSPC || errno == EDQUOT) (void)!symlink(strerror(errno), path);
 }
 
 static bool is_of(const char *name, const char *what)
@@ -46,6 +49,17 @@ void cts_failures_list(const char *run_path, const char *what, const char *prefi
         if (length > 0) cts_gaps_add(gaps, "%s%.*s", prefix, (int)length, text);
     }
     if (directory) closedir(directory);
+}
+
+bool cts_failures_are_left(const char *run_path)
+{
+    DIR *const directory = cts_open_directory(run_path);
+    struct dirent *entry;
+    bool found = false;
+    while (directory && !found && (entry = readdir(directory)))
+        found = !strncmp(entry->d_name, link_prefix, strlen(link_prefix));
+    if (directory) closedir(directory);
+    return found;
 }
 
 void cts_failures_forget(const char *run_path)

@@ -1,8 +1,11 @@
 /* What a recorder leaves in a run when it could not begin to record: it has no file there that
  * could say so. A symbolic link, run/.failure-WHAT-PID-NANOSECONDS -> TEXT, takes neither a
- * descriptor nor memory nor a block of the disk. `ctascope record` moves the texts into run.db. */
+ * descriptor nor memory, and, if the text is short, no block of the disk. `ctascope record` moves
+ * the texts into run.db. */
 #ifndef CTS_TRACE_FAILURES_H
 #define CTS_TRACE_FAILURES_H
+
+#include <stdbool.h>
 
 #include "common/error.h"
 #include "common/gaps.h"
@@ -19,6 +22,7 @@ void cts_failure_leave(const char *run_path, const char *what, const char *text)
 /* Adds what links say of `what`, each text behind `prefix`. */
 void cts_failures_list(const char *run_path, const char *what, const char *prefix,
                        struct cts_gaps *gaps);
+bool cts_failures_are_left(const char *run_path);
 void cts_failures_forget(const char *run_path);
 
 #endif

@@ -74,6 +74,24 @@ class Limits(support.RecordTest):
         finally:
             subprocess.run(["umount", "disk"], check=True)
 
+    def test_no_disk_for_a_recorder(self):
+        """The disk is full before the recorder begins, or soon after: record and info say so."""
+        for size in ("200k", "300k"):
+            os.makedirs("disk", exist_ok=True)
+            if os.getuid() != 0 or subprocess.run(
+                    ["mount", "-t", "tmpfs", "-o", f"size={size}", "none", "disk"], check=False,
+                    stderr=subprocess.DEVNULL).returncode:
+                self.skipTest("cannot mount a small file system: not root, or not allowed")
+            try:
+                with self.subTest(size=size):
+                    done = self.record_launches("disk/run", status=None)
+                    self.assertIn("No space left on device", done.stderr.splitlines()[-1])
+                    if os.path.exists("disk/run"):
+                        self.assertIn("No space left on device",
+                                      self.ctascope("info", "disk/run", status=None).stdout)
+            finally:
+                subprocess.run(["umount", "disk"], check=True)
+
     def test_file_size_limit(self):
         limit = 256 << 10
         done = self.record_launches(
