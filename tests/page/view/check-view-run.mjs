@@ -654,11 +654,10 @@ const parts = {
         await shown(tab);
         assert.equal(new URL(tab.url()).pathname, `${new URL(address).pathname}time`);
         await tab.close();
-        await page.goto("about:blank"); // it asks no more of a server that ends
-        end();
         // Accesses alone have no such page; two of time cannot be compared.
         const plain = await serve(join(work, "pipeline.run"));
         await page.goto(plain.address);
+        end(); // nobody asks it any more
         await page.waitForSelector(".view .status");
         assert.equal(await page.getByRole("link", { name: "Time" }).count(), 0);
         assert.equal((await fetch(`${plain.address}time`)).status, 404);
