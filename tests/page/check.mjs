@@ -46,10 +46,14 @@ async function savedPicture(page, name) {
             return fill.call(this, text, ...at);
         };
     });
-    const download = page.waitForEvent("download");
-    await card.getByRole("button", { name: "Save as PNG" }).click();
-    const file = await download,
-        bytes = readFileSync(await file.path());
+    // A busy browser sometimes does not tell of a download: then the button is pressed again.
+    let file = null;
+    while (!file) {
+        const download = page.waitForEvent("download", { timeout: 20000 }).catch(() => null);
+        await card.getByRole("button", { name: "Save as PNG" }).click();
+        file = await download;
+    }
+    const bytes = readFileSync(await file.path());
     assert.equal(file.suggestedFilename(), `${name}.png`);
     assert.equal(bytes.toString("latin1", 1, 4), "PNG");
     const plot = await card
