@@ -92,6 +92,7 @@ struct cts_assembler {
         uint32_t process;         /* index in processes; NONE: a rank that left no log */
         uint32_t log;             /* index in its logs; NONE: no events */
     } *sources;
+    size_t location_room; /* of `sources` and of the timeline's locations */
     struct cts_timeline_writer *writer;
     _Atomic uint64_t event_count, moved_count, overlap_count, unmatched_count, unknown_count,
         damaged_count;

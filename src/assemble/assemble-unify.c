@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "assemble/assemble-private.h"
+#include "common/promise.h"
 #include "common/hash.h"
 #include "trace/log/region.h"
 
@@ -109,19 +110,18 @@ uint64_t cts_correct_time(const struct cts_log_process *p, uint64_t local_ns)
 
 /* ---- groups and locations ---- */
 
+/* At most: one for each log, and the main thread, which need not have one. Several logs may name
+ * it, if somebody copied one. */
 static size_t locations_of(const struct cts_log_process *p)
 {
-    size_t count = 1;
-    for (size_t i = 0; i < p->logs.count; i++)
-        count +=
-            p->logs.items[i].header.kind == CTS_LOG_STREAM || p->logs.items[i].header.tid != p->pid;
-    return count;
+    return p->logs.count + 1;
 }
 
 static bool add_location(struct cts_assembler *a, uint32_t group, uint32_t process, uint32_t log,
                          const char *name)
 {
     struct cts_timeline *const t = &a->timeline;
+    assert(t->location_count < a->location_room);
     t->locations[t->location_count] = (struct cts_timeline_location){
         .reference = t->location_count,
         .name = name,
@@ -212,6 +212,7 @@ static bool add_groups(struct cts_assembler *a, uint32_t size)
     for (size_t i = 0; i < a->processes.count; i++)
         locations += locations_of(&a->processes.items[i]);
     t->groups = calloc(a->processes.count + size + 1, sizeof *t->groups);
+    a->location_room = locations;
     t->locations = calloc(locations + 1, sizeof *t->locations);
     a->sources = calloc(locations + 1, sizeof *a->sources);
     if (!t->groups || !t->locations || !a->sources) return false;

@@ -408,6 +408,38 @@ static void test_damaged_logs(void **unused)
     }
 }
 
+static void copy_file(const char *from, const char *to)
+{
+    static uint8_t bytes[1 << 20];
+    const int in = open(from, O_RDONLY), out = open(to, O_WRONLY | O_CREAT | O_EXCL, 0600);
+    ssize_t length;
+    assert_true(in >= 0 && out >= 0);
+    while ((length = read(in, bytes, sizeof bytes)) > 0)
+        assert_int_equal(write(out, bytes, (size_t)length), length);
+    close(in);
+    close(out);
+}
+
+/* Logs that somebody copied: several name the same thread, the main one, too. */
+static void test_copied_logs(void **unused)
+{
+    (void)unused;
+    enum { COPIES = 40 };
+    struct cts_timeline timeline;
+    remove_content(run_path);
+    assert_int_equal(in_child(record_little, 0), 0);
+    for (int i = 0; i < COPIES; i++) {
+        char from[700], to[700];
+        snprintf(from, sizeof from, "%s/rank-0/timeline/%d.log", run_path, i % 2);
+        snprintf(to, sizeof to, "%s/rank-0/timeline/%d.log", run_path, 10 + i);
+        copy_file(from, to);
+    }
+    (void)assemble();
+    open_run(&timeline);
+    assert_true(timeline.location_count >= 2 && timeline.location_count <= COPIES + 3);
+    cts_timeline_close(&timeline);
+}
+
 static void test_all_kinds_reach_the_archive(void **unused)
 {
     (void)unused;
@@ -591,6 +623,7 @@ int main(void)
         cmocka_unit_test(test_size_limit),
         cmocka_unit_test(test_full_disk),
         cmocka_unit_test(test_damaged_logs),
+        cmocka_unit_test(test_copied_logs),
         cmocka_unit_test(test_overlap_and_a_log_after_fork),
         cmocka_unit_test(test_sorting_in_parts),
         cmocka_unit_test(test_clock_correction),

@@ -32,7 +32,7 @@ export interface Strip {
 export interface Frame {
     space: Space;
     whole: Extent;
-    view: Extent; // what of it is shown
+    view: Extent; // the part that is shown
     strips: Strip[];
     inStrips: boolean; // each allocation has one
     wide: number; // pixels of the picture inside its axes
