@@ -254,33 +254,40 @@ class Ends(Guarantee):
     def test_kills(self):
         """At random moments, most of them in the first tenth of a second."""
         moments = random.Random(14)
-        program = support.compiled("launches.cu", "-O2")
-        self.ctascope("record", "-o", "whole", "--deterministic", "--", program, "300", "8",
-                      status=3)
-        reference = self.records_by_launch("whole")
+        reference = self.whole_launches()
         for trial in range(1000 if LONG else 8):
-            run = f"run-{trial}"
-            record = self.start(support.ctascope_path, "record", "-o", run, "--deterministic",
-                                "--", "sh", "-c", f"echo $$; exec '{program}' 300 8",
-                                stdout=subprocess.PIPE, stderr=subprocess.PIPE)
-            pid = int(record.stdout.readline())
-            time.sleep(moments.random() ** 2 * 0.1)
-            try:
-                os.kill(pid, signal.SIGKILL)
-            except ProcessLookupError:
-                pass
-            out, _ = record.communicate(timeout=1200)
-            done = sum(line.startswith("done ") for line in out.splitlines())
-            if not os.path.exists(run):
-                self.assertEqual(done, 0)
-            else:
-                records = self.records_by_launch(run)
-                for launch in range(done):
-                    self.assertEqual(records.get(launch), reference[launch])
-                self.assertIs(self.lower_bound(run), record.returncode == 128 + signal.SIGKILL,
-                              f"trial {trial}: {done} launches, {self.table(run, 'endings')}")
-                support.shutil.rmtree(run)
-            count("kills")
+            self.kill_one(f"run-{trial}", moments.random() ** 2 * 0.1, reference)
+
+    def whole_launches(self):
+        """The records of the program that is killed, by launch, when nothing ends it."""
+        self.killed = support.compiled("launches.cu", "-O2")
+        self.ctascope("record", "-o", "whole", "--deterministic", "--", self.killed, "300", "8",
+                      status=3)
+        return self.records_by_launch("whole")
+
+    def kill_one(self, run, wait_s, reference):
+        """Kills the program `wait_s` after its start; what it said to be done is in the run."""
+        record = self.start(support.ctascope_path, "record", "-o", run, "--deterministic",
+                            "--", "sh", "-c", f"echo $$; exec '{self.killed}' 300 8",
+                            stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        pid = int(record.stdout.readline())
+        time.sleep(wait_s)
+        try:
+            os.kill(pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+        out, _ = record.communicate(timeout=1200)
+        done = sum(line.startswith("done ") for line in out.splitlines())
+        if not os.path.exists(run):
+            self.assertEqual(done, 0)
+        else:
+            records = self.records_by_launch(run)
+            for launch in range(done):
+                self.assertEqual(records.get(launch), reference[launch])
+            self.assertIs(self.lower_bound(run), record.returncode == 128 + signal.SIGKILL,
+                          f"{run}: {done} launches, {self.table(run, 'endings')}")
+            support.shutil.rmtree(run)
+        count("kills")
 
 
 class Locked(Guarantee):
