@@ -70,12 +70,14 @@ static enum cts_status open_side(struct side *side, const char *path, unsigned t
                                  struct cts_error *error)
 {
     *side = (struct side){0};
-    const enum cts_status status = cts_cli_open_timeline(path, &side->timeline, error);
+    enum cts_status status = cts_cli_open_timeline(path, &side->timeline, error);
     if (status) return status;
     side->is_open = true;
     const struct cts_path_source source = cts_path_source_of(&side->timeline);
     const struct cts_path_options options = {.threads = threads};
-    return cts_path_analyze(&source, &options, &side->result, error);
+    status = cts_path_analyze(&source, &options, &side->result, error);
+    if (!status) cts_cli_tell_damage(path, &side->timeline);
+    return status;
 }
 
 static void close_side(struct side *side)

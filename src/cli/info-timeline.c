@@ -3,6 +3,7 @@
 #include "common/progress.h"
 #include "common/text-table.h"
 #include "common/wrapped-text.h"
+#include "report/gaps-report.h"
 
 static uint32_t count_kind(const struct cts_timeline *t, enum cts_location_kind kind)
 {
@@ -34,10 +35,22 @@ static enum cts_status print_kinds(const struct cts_timeline_counts *counts,
     return status;
 }
 
-enum cts_status cts_info_timeline_table(const struct cts_timeline *t, struct cts_error *error)
+/* Counts, and names what turns out damaged meanwhile. */
+static enum cts_status count(struct cts_timeline *t, struct cts_timeline_counts *counts,
+                             struct cts_gaps *damage, struct cts_error *error)
+{
+    const struct cts_gaps before = t->gaps;
+    const enum cts_status status = cts_cli_count_timeline(t, counts, error);
+    cts_timeline_name_damage(t);
+    *damage = cts_gaps_since(&t->gaps, &before);
+    return status;
+}
+
+enum cts_status cts_info_timeline_table(struct cts_timeline *t, struct cts_error *error)
 {
     struct cts_timeline_counts counts;
-    const enum cts_status status = cts_cli_count_timeline(t, &counts, error);
+    struct cts_gaps damage;
+    const enum cts_status status = count(t, &counts, &damage, error);
     if (status) return status;
     printf("\nTimeline\n");
     printf("  %-13s %s\n", "duration", cts_time_text(counts.last_ns - counts.first_ns).text);
@@ -56,20 +69,16 @@ enum cts_status cts_info_timeline_table(const struct cts_timeline *t, struct cts
         cts_print_plain(stdout, t->warnings[i].text);
         printf(" (%s)\n", cts_count_text(t->warnings[i].count).text);
     }
-    if (counts.damaged_locations) {
-        printf("  %-13s %s, the first: ", "DAMAGED",
-               cts_counted_text(counts.damaged_locations, "location", "locations").text);
-        cts_print_plain(stdout, counts.first_damage.text);
-        putchar('\n');
-    }
+    cts_print_gaps(&damage, "  DAMAGED       ", stdout);
     return print_kinds(&counts, error);
 }
 
-enum cts_status cts_info_timeline_json(const struct cts_timeline *t, struct cts_json *json,
+enum cts_status cts_info_timeline_json(struct cts_timeline *t, struct cts_json *json,
                                        struct cts_error *error)
 {
     struct cts_timeline_counts counts;
-    const enum cts_status status = cts_cli_count_timeline(t, &counts, error);
+    struct cts_gaps damage;
+    const enum cts_status status = count(t, &counts, &damage, error);
     if (status) return status;
     cts_json_key(json, "timeline");
     cts_json_open_object(json);
@@ -82,6 +91,10 @@ enum cts_status cts_info_timeline_json(const struct cts_timeline *t, struct cts_
     cts_json_member_u64(json, "first_ns", counts.first_ns);
     cts_json_member_u64(json, "last_ns", counts.last_ns);
     cts_json_member_u64(json, "damaged_locations", counts.damaged_locations);
+    cts_json_key(json, "damaged");
+    cts_json_open_array(json);
+    cts_json_gap_lines(json, &damage);
+    cts_json_close_array(json);
     cts_json_key(json, "kinds");
     cts_json_open_object(json);
     for (int kind = 0; kind < CTS_EVENT_KIND_COUNT; kind++)

@@ -1,7 +1,9 @@
 #include "cli/path-common.h"
 
+#include <stdlib.h>
 #include <string.h>
 
+#include "cli/open-recording.h"
 #include "cli/run-timeline.h"
 
 enum { API_TABLE_MAX_BYTES = 1 << 20 };
@@ -47,5 +49,56 @@ enum cts_status cts_path_common_open(const char *path, const struct cts_processe
     if (processes->rank != 0) status = cts_timeline_open(path, timeline, error);
     const bool opened = !status;
     if (!cts_processes_agree(processes, &status, error) && opened) cts_timeline_close(timeline);
+    return status;
+}
+
+/* Adds the texts of the other processes, one after the other with their ends, to the first one's.
+ */
+static void add_texts(struct cts_gaps *gaps, const char *texts, const char *end)
+{
+    for (; texts < end; texts += strlen(texts) + 1) cts_gaps_add(gaps, "%s", texts);
+}
+
+static enum cts_status gather_damage(const struct cts_processes *processes,
+                                     const struct cts_gaps *mine, struct cts_gaps *all_gaps,
+                                     struct cts_error *error)
+{
+    struct cts_buffer texts = {0};
+    void *all = NULL;
+    size_t *offsets = NULL;
+    uint64_t unnamed = processes->rank ? mine->count - mine->named_count : 0;
+    enum cts_status status = CTS_OK;
+    for (size_t i = 0; i < mine->named_count && !status; i++)
+        status = cts_buffer_append(&texts, mine->texts[i], strlen(mine->texts[i]) + 1, error);
+    if (cts_processes_agree(processes, &status, error))
+        status = cts_processes_all_gather(processes,
+                                          (struct cts_sent_block){texts.data, texts.size_bytes},
+                                          &all, &offsets, error);
+    if (!status) {
+        cts_processes_reduce_u64(processes, &unnamed, 1, CTS_REDUCE_SUM);
+        if (processes->rank == 0) {
+            const char *const bytes = all;
+            add_texts(all_gaps, bytes + offsets[1], bytes + offsets[processes->count]);
+            all_gaps->count += unnamed;
+        }
+    }
+    free(all);
+    free(offsets);
+    cts_buffer_release(&texts);
+    return status;
+}
+
+enum cts_status cts_path_common_tell_damage(const char *path, const struct cts_processes *processes,
+                                            struct cts_timeline *timeline, struct cts_error *error)
+{
+    const struct cts_gaps before = timeline->gaps;
+    enum cts_status status = CTS_OK;
+    cts_timeline_name_damage(timeline);
+    if (processes->count > 1) {
+        const struct cts_gaps mine = cts_gaps_since(&timeline->gaps, &before);
+        status = gather_damage(processes, &mine, &timeline->gaps, error);
+    }
+    const struct cts_gaps damage = cts_gaps_since(&timeline->gaps, &before);
+    if (!status && processes->rank == 0) cts_cli_tell_gaps(NULL, path, &damage);
     return status;
 }

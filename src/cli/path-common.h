@@ -35,4 +35,10 @@ CTS_MUST_CHECK enum cts_status cts_path_common_open(const char *path,
                                                     struct cts_timeline *timeline,
                                                     struct cts_error *error);
 
+/* cts_cli_tell_damage() of what all processes have read, which the first one tells; collective. */
+CTS_MUST_CHECK enum cts_status cts_path_common_tell_damage(const char *path,
+                                                           const struct cts_processes *processes,
+                                                           struct cts_timeline *timeline,
+                                                           struct cts_error *error);
+
 #endif

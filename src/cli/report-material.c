@@ -57,7 +57,9 @@ static enum cts_status look_at_time(struct cts_report_material *material, const 
     material->source = cts_path_source_of(&material->timeline);
     const struct cts_path_options options = {
         .threads = threads, .keep_segments = true, .keep_waits = true};
-    return cts_path_analyze(&material->source, &options, &material->path, error);
+    status = cts_path_analyze(&material->source, &options, &material->path, error);
+    if (!status) cts_cli_tell_damage(path, &material->timeline);
+    return status;
 }
 
 /* What the run says of the kernels of its timeline, as in `ctascope path`. */

@@ -64,6 +64,14 @@ enum cts_status cts_cli_open_timeline(const char *path, struct cts_timeline *tim
     return status;
 }
 
+void cts_cli_tell_damage(const char *path, struct cts_timeline *timeline)
+{
+    const struct cts_gaps before = timeline->gaps;
+    cts_timeline_name_damage(timeline);
+    const struct cts_gaps damage = cts_gaps_since(&timeline->gaps, &before);
+    cts_cli_tell_gaps(NULL, path, &damage);
+}
+
 bool cts_cli_is_archive(const char *path)
 {
     const size_t length = strlen(path);
@@ -106,7 +114,7 @@ static enum cts_status count_location(void *state, unsigned thread, size_t locat
     const enum cts_status status =
         cts_timeline_read(counting->timeline, (uint32_t)location, count_event, part, error);
     if (!status || status == CTS_MEMORY || status == CTS_IO) return status;
-    if (!part->damaged_locations++) part->first_damage = *error;
+    part->damaged_locations++;
     return CTS_OK;
 }
 
@@ -128,8 +136,6 @@ enum cts_status cts_cli_count_timeline(const struct cts_timeline *timeline,
         counts->events += part->events;
         if (part->first_ns < counts->first_ns) counts->first_ns = part->first_ns;
         if (part->last_ns > counts->last_ns) counts->last_ns = part->last_ns;
-        if (part->damaged_locations && !counts->damaged_locations)
-            counts->first_damage = part->first_damage;
         counts->damaged_locations += part->damaged_locations;
     }
     if (!counts->events) counts->first_ns = 0;

@@ -17,6 +17,10 @@ CTS_MUST_CHECK enum cts_status cts_cli_open_timeline_quietly(const char *path,
                                                              struct cts_timeline *timeline,
                                                              struct cts_error *error);
 
+/* After an analysis has read the events: names the files that turned out damaged in
+ * `timeline->gaps`, and on stderr as cts_cli_open_timeline() names those that are missing. */
+void cts_cli_tell_damage(const char *path, struct cts_timeline *timeline);
+
 /* Whether the path is that of an OTF2 archive (its anchor file), by its name. */
 bool cts_cli_is_archive(const char *path);
 
@@ -26,8 +30,7 @@ bool cts_cli_has_timeline(const char *path);
 struct cts_timeline_counts {
     uint64_t kinds[CTS_EVENT_KIND_COUNT];
     uint64_t events, first_ns, last_ns;
-    uint32_t damaged_locations;
-    struct cts_error first_damage;
+    uint32_t damaged_locations; /* cts_timeline_name_damage() names them */
 };
 /* Reads all events once, on all processors. Damage is counted; CTS_IO, CTS_MEMORY: could not be
  * read. */

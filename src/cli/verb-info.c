@@ -382,7 +382,7 @@ static void json_messages(struct cts_json *json, const struct cts_catalogue *cat
 /* `recording` NULL: an archive, which is a timeline alone. */
 static enum cts_status render_json(const struct cts_recording *recording,
                                    const struct cts_run_summary *summary,
-                                   const struct cts_timeline *timeline, struct cts_error *error)
+                                   struct cts_timeline *timeline, struct cts_error *error)
 {
     struct cts_json json;
     cts_json_begin(&json, stdout);
@@ -445,7 +445,7 @@ static void take_gaps(struct cts_recording *recording, const struct cts_timeline
 }
 
 static int info_of_run(const struct cts_arguments *arguments, const char *run_path,
-                       const struct cts_timeline *timeline)
+                       struct cts_timeline *timeline)
 {
     struct cts_error error;
     struct cts_recording recording;
@@ -472,7 +472,7 @@ static int info_of_run(const struct cts_arguments *arguments, const char *run_pa
 }
 
 static int info_of_archive(const struct cts_arguments *arguments, const char *path,
-                           const struct cts_timeline *timeline)
+                           struct cts_timeline *timeline)
 {
     struct cts_error error;
     if (!wants_json(arguments)) {

@@ -191,6 +191,7 @@ static enum cts_status analyze(struct request *request, const struct cts_process
     struct cts_path result;
     request->options.processes = processes;
     status = cts_path_analyze(&source, &request->options, &result, error);
+    if (!status) status = cts_path_common_tell_damage(request->path, processes, &timeline, error);
     if (!status) status = write_timelines(request, &source, &result, error);
     if (!status && processes->rank == 0 && request->options.window_events)
         fprintf(stderr, "Analysed in %llu windows\n", (unsigned long long)result.stretch_count);

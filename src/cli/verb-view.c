@@ -154,6 +154,7 @@ static enum cts_status write_findings(void *state, const struct cts_run_material
     const struct cts_path_source source = cts_path_source_of(&timeline);
     status = cts_path_analyze(&source, &path_options, &path, error);
     material.path = &path;
+    if (!status) cts_cli_tell_damage(options->path, &timeline);
     if (!status) status = cts_run_findings_json(&material, json, error);
     if (path.rows) cts_path_release(&path);
     cts_timeline_close(&timeline);

@@ -197,7 +197,8 @@ static enum cts_status project(const char *path, struct request *request,
     const struct cts_path_source source = cts_path_source_of(&timeline);
     struct cts_whatif result;
     status = cts_whatif_analyze(&source, &request->options, &result, error);
-    if (!status && processes->rank != 0) cts_whatif_release(&result);
+    const bool is_analysed = !status;
+    if (!status) status = cts_path_common_tell_damage(path, processes, &timeline, error);
     if (!status && processes->rank == 0) {
         const struct cts_whatif_report report = {.path = path,
                                                  .result = &result,
@@ -207,8 +208,8 @@ static enum cts_status project(const char *path, struct request *request,
         if (request->options.targets && request->common.format == CTS_LIST_AS_TABLE)
             fprintf(stderr, "%llu projections in %.2f s\n",
                     (unsigned long long)result.notes.projections, result.notes.seconds);
-        cts_whatif_release(&result);
     }
+    if (is_analysed) cts_whatif_release(&result);
     cts_timeline_close(&timeline);
     return status;
 }

@@ -19,6 +19,16 @@ void cts_gaps_add(struct cts_gaps *gaps, const char *format, ...)
     if (text) gaps->texts[gaps->named_count++] = text;
 }
 
+struct cts_gaps cts_gaps_since(const struct cts_gaps *gaps, const struct cts_gaps *before)
+{
+    return (struct cts_gaps){.texts = gaps->texts ? gaps->texts + before->named_count : NULL,
+                             .named_count = gaps->named_count - before->named_count,
+                             .launches = gaps->launches - before->launches,
+                             .records = gaps->records - before->records,
+                             .accesses = gaps->accesses - before->accesses,
+                             .count = gaps->count - before->count};
+}
+
 void cts_gaps_release(struct cts_gaps *gaps)
 {
     for (size_t i = 0; i < gaps->named_count; i++) free(gaps->texts[i]);

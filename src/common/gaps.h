@@ -25,6 +25,8 @@ static inline bool cts_gaps_any(const struct cts_gaps *gaps)
 {
     return gaps->count || gaps->records || gaps->accesses;
 }
+/* What was added since `before` was copied from `gaps`, which keep the texts. */
+struct cts_gaps cts_gaps_since(const struct cts_gaps *gaps, const struct cts_gaps *before);
 void cts_gaps_release(struct cts_gaps *gaps);
 
 #endif

@@ -85,6 +85,40 @@ class Missing(unittest.TestCase):
                     [CTASCOPE, "info", "archive/traces.otf2"], text=True, check=True,
                     stdout=subprocess.PIPE, stderr=subprocess.STDOUT).stdout)
 
+    def test_every_damaged_event_file_is_named(self):
+        """By each verb, in text and JSON, on standard error and in what is printed."""
+        names = sorted(glob.glob("good/timeline/traces/*.evt"), key=os.path.getsize)[-2:]
+        names = [os.path.basename(name) for name in names]
+        shutil.copytree("good/timeline", "archive")
+        for name in names:
+            os.truncate(f"archive/traces/{name}", os.path.getsize(f"archive/traces/{name}") // 2)
+        archive, parts = "archive/traces.otf2", [f"archive/traces/{name}'" for name in names]
+
+        def run(*words):
+            return subprocess.run([CTASCOPE, *words], text=True, check=True, stdout=subprocess.PIPE,
+                                  stderr=subprocess.PIPE)
+
+        for words in (("path", archive), ("path", archive, "--window", "10"),
+                      ("whatif", archive, "--remove", "work"),
+                      ("diff", "--time", archive, "good/timeline/traces.otf2"),
+                      ("report", archive, "-o", "page.html")):
+            with self.subTest(words=words):
+                done = run(*words)
+                for part in parts:
+                    self.assertEqual(done.stderr.count(part), 1, done.stderr)
+                    if words[0] in ("path", "whatif"):
+                        self.assertRegex(done.stdout, f"Missing: cannot read '{part}: event [0-9]+ of [0-9]+")
+        for options in ((), ("--window", "10")):
+            missing = json.loads(run("path", archive, "--format", "json", *options).stdout)["missing"]
+            self.assertEqual(len(missing), 2, missing)
+            for part in parts:
+                self.assertEqual(sum(part in text for text in missing), 1, missing)
+        info = json.loads(run("info", archive, "--format", "json").stdout)["timeline"]
+        self.assertEqual(info["damaged_locations"], 2)
+        for part in parts:
+            self.assertEqual(sum(part in text for text in info["damaged"]), 1, info)
+            self.assertEqual(run("info", archive).stdout.count(part), 1)
+
     def test_timeline_gone(self):
         shutil.copytree("good", "run")
         shutil.rmtree("run/timeline")

@@ -52,6 +52,16 @@ def main():
             assert run(count, "path", trace, "--format", "json", "--window", "200") == \
                    (windows, told), (mode, count)
             assert whatif(count, trace) == alone, (mode, count)
+    trace = generated("free", 300, 4)
+    names = [os.path.join(os.path.dirname(trace), "traces", f"{i}.evt") for i in (0, 2, 3)]
+    for name in names: # read by different processes, named by the first
+        os.truncate(name, os.path.getsize(name) * 2 // 3)
+    whole = run(1, "path", trace, "--format", "json")
+    assert all(sum(name in text for text in json.loads(whole[0])["missing"]) == 1 for name in names)
+    if counts:
+        assert run(2, "path", trace, "--format", "json") == whole
+        told = run(2, "whatif", trace, "--remove", "compute")[1]
+        assert all(name in told for name in names), told
     print(stretches)
     assert stretches["drain"] > 10, stretches
     assert stretches["across"] == 1, stretches # kernels run across every collective

@@ -258,8 +258,9 @@ enum cts_status cts_timeline_read(const struct cts_timeline *timeline, uint32_t 
         status = reader ? read_all(&pass, reader, error)
                         : cts_otf2_fail(error, CTS_FORMAT, OTF2_SUCCESS, "it cannot be opened");
     if (reader) OTF2_Reader_CloseEvtReader(p->reader, reader);
-    if (status)
-        (void)cts_context(error, "cannot read '%s/%llu.evt'", p->directory,
-                          (unsigned long long)l->reference);
+    if (!status) return CTS_OK;
+    (void)cts_context(error, "cannot read '%s/%llu.evt'", p->directory,
+                      (unsigned long long)l->reference);
+    if (status == CTS_FORMAT) cts_timeline_note_damage(p, location, error);
     return status;
 }

@@ -192,7 +192,9 @@ static enum cts_status open_local_files(struct cts_timeline *timeline, struct ct
     struct cts_timeline_private *const p = timeline->private_data;
     OTF2_ErrorCode code = OTF2_SUCCESS;
     p->has_clock_offsets = calloc(timeline->location_count + 1, sizeof *p->has_clock_offsets);
-    if (!p->has_clock_offsets) return cts_fail(error, CTS_MEMORY, "out of memory");
+    p->damages = calloc(timeline->location_count + 1, sizeof *p->damages);
+    if (!p->has_clock_offsets || !p->damages) return cts_fail(error, CTS_MEMORY, "out of memory");
+    p->location_count = timeline->location_count;
     for (size_t i = 0; i < timeline->location_count && !code; i++)
         code = OTF2_Reader_SelectLocation(p->reader, timeline->locations[i].reference);
     if (!code) code = OTF2_Reader_OpenDefFiles(p->reader);
@@ -322,6 +324,7 @@ void cts_timeline_close(struct cts_timeline *timeline)
             &p->communicator_groups, &p->attributes};
         for (size_t i = 0; i < sizeof all / sizeof *all; i++) cts_references_release(all[i]);
         free(p->has_clock_offsets);
+        cts_timeline_release_damages(p);
         free(p->anchor);
         free(p->directory);
         free(p);

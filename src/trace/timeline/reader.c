@@ -67,7 +67,24 @@ enum cts_status cts_timeline_reader_open(const struct cts_timeline *timeline, ui
                                p->directory, (unsigned long long)l->reference);
     cts_timeline_reader_close(reader);
     *opened = NULL;
+    if (status == CTS_FORMAT) cts_timeline_note_damage(p, location, error);
     return status;
+}
+
+/* In the words of cts_timeline_read(). */
+static void note_end(struct cts_timeline_reader *reader, OTF2_ErrorCode code)
+{
+    const struct pass *const pass = &reader->pass;
+    const unsigned long long count = pass->timeline->locations[pass->location].event_count,
+                             read = reader->read;
+    if (pass->went_back)
+        (void)cts_fail(&reader->end, CTS_FORMAT,
+                       "event %llu of %llu is earlier than the one before it", read, count);
+    else if (code)
+        (void)cts_otf2_fail(&reader->end, CTS_FORMAT, code, "event %llu of %llu cannot be read",
+                            read, count);
+    else if (read < count)
+        (void)cts_fail(&reader->end, CTS_FORMAT, "it ends after %llu of %llu events", read, count);
 }
 
 bool cts_timeline_reader_next(struct cts_timeline_reader *reader,
@@ -82,14 +99,7 @@ bool cts_timeline_reader_next(struct cts_timeline_reader *reader,
                                                                 reader->reader, BATCH, &count);
         reader->read += reader->count;
         reader->ended = code || count < BATCH || reader->pass.went_back;
-        if (code && !reader->pass.went_back)
-            (void)cts_otf2_fail(&reader->end, CTS_FORMAT, code, "event %llu cannot be read",
-                                (unsigned long long)reader->read);
-        else if (reader->ended &&
-                 (reader->pass.went_back ||
-                  reader->read <
-                      reader->pass.timeline->locations[reader->pass.location].event_count))
-            (void)cts_fail(&reader->end, CTS_FORMAT, "it ends early, or goes back in time");
+        if (reader->ended) note_end(reader, code);
     }
     if (reader->next == reader->count) return false;
     const unsigned at = reader->next++;
@@ -102,10 +112,12 @@ enum cts_status cts_timeline_reader_end(const struct cts_timeline_reader *reader
                                         struct cts_error *error)
 {
     if (!reader->end.status) return CTS_OK;
-    return cts_fail(
-        error, reader->end.status, "cannot read '%s/%llu.evt': %s", reader->pass.private->directory,
-        (unsigned long long)reader->pass.timeline->locations[reader->pass.location].reference,
-        reader->end.text);
+    const struct pass *const pass = &reader->pass;
+    const enum cts_status status = cts_fail(
+        error, reader->end.status, "cannot read '%s/%llu.evt': %s", pass->private->directory,
+        (unsigned long long)pass->timeline->locations[pass->location].reference, reader->end.text);
+    if (status == CTS_FORMAT) cts_timeline_note_damage(pass->private, pass->location, error);
+    return status;
 }
 
 void cts_timeline_reader_close(struct cts_timeline_reader *reader)

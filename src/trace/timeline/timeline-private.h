@@ -85,6 +85,11 @@ struct cts_timeline_private {
     struct cts_references communicator_groups; /* a group's reference to the communicator of it */
     struct cts_references attributes;          /* to enum cts_attribute */
     bool *has_clock_offsets;                   /* per location */
+    struct cts_timeline_damage {
+        _Atomic(char *) text; /* the first that any reading met; NULL: none */
+        bool is_named;        /* in the timeline's gaps */
+    } *damages;               /* per location */
+    uint64_t location_count;  /* of these */
 };
 
 /* Keeps a copy of `text` as long as the timeline lives; NULL: no memory. */
@@ -106,6 +111,11 @@ const char *cts_timeline_absence(const struct cts_timeline_private *private, uin
 CTS_MUST_CHECK enum cts_status cts_timeline_check_events(const struct cts_timeline_private *private,
                                                          uint64_t reference,
                                                          struct cts_error *error);
+/* Keeps what reading a location's events met, for cts_timeline_name_damage(). Several threads may
+ * do so at once. */
+void cts_timeline_note_damage(const struct cts_timeline_private *private, uint32_t location,
+                              const struct cts_error *error);
+void cts_timeline_release_damages(struct cts_timeline_private *private);
 /* The callbacks of all events, made once per archive; NULL: no memory. */
 OTF2_EvtReaderCallbacks *cts_timeline_event_callbacks(void);
 

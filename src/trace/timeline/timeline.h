@@ -274,7 +274,8 @@ struct cts_timeline {
         uint64_t count;
     } *warnings; /* gathered while opening */
     size_t warning_count;
-    struct cts_gaps gaps; /* files that are missing or damaged: what they hold is not counted */
+    struct cts_gaps gaps; /* files that are missing or, see cts_timeline_name_damage(), damaged:
+                             what they hold is not counted */
     struct cts_timeline_private *private_data;
 };
 
@@ -295,6 +296,11 @@ typedef bool (*cts_timeline_visit)(void *state, uint32_t location,
 CTS_MUST_CHECK enum cts_status cts_timeline_read(const struct cts_timeline *timeline,
                                                  uint32_t location, cts_timeline_visit visit,
                                                  void *state, struct cts_error *error);
+
+/* Adds to `gaps` each location's file that turned out damaged since the last call, in the order of
+ * locations: only reading its events shows that a file is damaged. No other thread may be reading.
+ */
+void cts_timeline_name_damage(struct cts_timeline *timeline);
 
 /* ---- writing ---- */
 
