@@ -26,19 +26,16 @@ enum { TEXT_MAX_BYTES = 256 << 20, READ_BUSY_MS = 10000 };
 
 /* ---- the version ---- */
 
-static const struct cts_table_column run_columns[] = {{.name = "key"}, {.name = "value"}};
-static const struct cts_table run_table = {
-    .name = "run", .columns = run_columns, .column_count = 2};
-
-static enum cts_status check_version(sqlite3 *db, struct cts_error *error)
+static enum cts_status check_version(sqlite3 *db, struct cts_schema *schema,
+                                     struct cts_error *error)
 {
-    const int64_t object_count = cts_catalogue_object_count(db);
-    if (object_count < 0) return cts_sql_fail(db, error, "cannot read the schema");
-    if (object_count == 0) return cts_fail(error, CTS_FORMAT, "an empty database, not a run");
+    enum cts_status status = cts_sql_run(db, "BEGIN", "cannot read", error);
+    if (!status) status = cts_schema_list(db, schema, error);
+    if (status) return status;
+    if (!schema->object_count) return cts_fail(error, CTS_FORMAT, "an empty database, not a run");
     struct cts_error reason;
-    sqlite3_stmt *lister = NULL;
-    enum cts_status status = cts_catalogue_check_schema(db, &lister, &run_table, &reason);
-    sqlite3_finalize(lister);
+    status = cts_schema_check(db, schema, CTS_TABLE_COUNT, &reason);
+    cts_schema_release(schema); /* the tables may be read from another, a copy with journals */
     if (status == CTS_FORMAT)
         return cts_fail(error, status, "a database of another program, not a run: %s", reason.text);
     if (status) return cts_fail(error, status, "%s", reason.text);
@@ -165,8 +162,7 @@ static void be_careful(sqlite3 *db)
 static enum cts_status read_seal(sqlite3 *db, struct cts_catalogue *catalogue,
                                  struct cts_error *error)
 {
-    enum cts_status status = cts_sql_run(db, "BEGIN", "cannot read", error);
-    if (!status) status = cts_catalogue_read_keys(db, catalogue->private_data, error);
+    enum cts_status status = cts_catalogue_read_keys(db, catalogue->private_data, error);
     if (!status) status = cts_catalogue_read_table(db, CTS_TABLE_FILES, catalogue, error);
     return status ? status : cts_catalogue_read_table(db, CTS_TABLE_CHECKSUMS, catalogue, error);
 }
@@ -174,8 +170,7 @@ static enum cts_status read_seal(sqlite3 *db, struct cts_catalogue *catalogue,
 static enum cts_status read_all(sqlite3 *db, struct cts_catalogue *catalogue,
                                 struct cts_error *error)
 {
-    enum cts_status status = cts_sql_run(db, "BEGIN", "cannot read", error);
-    if (!status) status = cts_catalogue_read_keys(db, catalogue->private_data, error);
+    enum cts_status status = cts_catalogue_read_keys(db, catalogue->private_data, error);
     for (unsigned t = 0; !status && t < CTS_TABLE_COUNT; t++)
         status = cts_catalogue_read_table(db, t, catalogue, error);
     if (!status) status = cts_catalogue_check_references(catalogue, error);
@@ -205,6 +200,19 @@ static enum cts_status add_journals(sqlite3 **db, const char *run_path, struct c
     return status;
 }
 
+enum cts_status cts_catalogue_read_open(sqlite3 *db, struct cts_catalogue *catalogue,
+                                        struct cts_error *error)
+{
+    *catalogue = (struct cts_catalogue){.private_data = calloc(1, sizeof *catalogue->private_data)};
+    if (!catalogue->private_data) return cts_catalogue_no_memory(error);
+    struct cts_schema *const schema = &catalogue->private_data->schema;
+    enum cts_status status = check_version(db, schema, error);
+    if (!status) status = read_all(db, catalogue, error);
+    cts_schema_release(schema);
+    if (status) cts_catalogue_release(catalogue);
+    return status;
+}
+
 static enum cts_status read_with(
     enum cts_status (*read)(sqlite3 *db, struct cts_catalogue *catalogue, struct cts_error *error),
     const char *run_path, struct cts_catalogue *catalogue, struct cts_error *error)
@@ -221,15 +229,15 @@ static enum cts_status read_with(
         status = cts_sql_fail(db, error, "cannot open");
     } else {
         be_careful(db);
-        status = check_version(db, error);
+        struct cts_schema *const schema = &catalogue->private_data->schema;
+        status = check_version(db, schema, error);
         if (status == CTS_IO && open_without_log(run_path, path, &db)) {
             be_careful(db);
-            status = check_version(db, error);
+            status = check_version(db, schema, error);
         }
         if (!status) status = add_journals(&db, run_path, error);
         if (!status) status = read(db, catalogue, error);
-        sqlite3_finalize(catalogue->private_data->lister);
-        catalogue->private_data->lister = NULL;
+        cts_schema_release(schema);
     }
     sqlite3_close(db);
     if (!status) return CTS_OK;

@@ -1,5 +1,5 @@
 /* Each value is checked for type, range and NULL as its column says (catalogue-tables.c), each row
- * for what must hold of it, and every table's schema before it is read.
+ * for what must hold of it, and every table's schema (catalogue-schema.c) before it is read.
  *
  * Strings live in an arena of chunks; rows in one array per table. */
 #include "trace/catalogue-rows.h"
@@ -179,50 +179,6 @@ static enum cts_status read_value(struct cts_catalogue_private *p,
 
 /* ---- one table ---- */
 
-/* Marks the column of that name as seen; the schema may have more than we know. */
-static void see_column(const struct cts_table *table, const char *name, uint64_t *seen)
-{
-    for (unsigned i = 0; name && i < table->column_count; i++)
-        if (strcmp(name, table->columns[i].name) == 0) *seen |= UINT64_C(1) << i;
-}
-
-enum cts_status cts_catalogue_check_schema(sqlite3 *db, sqlite3_stmt **lister,
-                                           const struct cts_table *table, struct cts_error *error)
-{
-    static const char sql[] = "SELECT c.name FROM sqlite_schema t, pragma_table_info(t.name) c "
-                              "WHERE t.name = ? AND t.type = 'table' AND t.rootpage > 0";
-    bool is_table = false;
-    uint64_t seen = 0;
-    int code;
-    if (table->column_count > 64) abort(); /* our mistake: `seen` is too small */
-    if (!*lister && sqlite3_prepare_v2(db, sql, -1, lister, NULL))
-        return cts_sql_fail(db, error, "cannot read the schema");
-    sqlite3_bind_text(*lister, 1, table->name, -1, SQLITE_STATIC);
-    while ((code = sqlite3_step(*lister)) == SQLITE_ROW) {
-        is_table = true;
-        see_column(table, (const char *)sqlite3_column_text(*lister, 0), &seen);
-    }
-    sqlite3_reset(*lister);
-    if (code != SQLITE_DONE) return cts_sql_fail(db, error, "cannot read the schema");
-    if (!is_table) return cts_fail(error, CTS_FORMAT, "it has no table '%s'", table->name);
-    for (unsigned i = 0; i < table->column_count; i++)
-        if (!(seen >> i & 1))
-            return cts_fail(error, CTS_FORMAT, "table '%s' has no column '%s'", table->name,
-                            table->columns[i].name);
-    return CTS_OK;
-}
-
-static bool has_object(sqlite3 *db, const char *name)
-{
-    sqlite3_stmt *statement = NULL;
-    if (sqlite3_prepare_v2(db, "SELECT 1 FROM sqlite_schema WHERE name = ?", -1, &statement, NULL))
-        return true; /* cts_catalogue_check_schema() will say what is wrong */
-    sqlite3_bind_text(statement, 1, name, -1, SQLITE_STATIC);
-    const bool found = sqlite3_step(statement) != SQLITE_DONE;
-    sqlite3_finalize(statement);
-    return found;
-}
-
 /* The unary plus keeps SQLite from taking the order from an index that may be damaged. */
 static const char *order_clause(const struct cts_table *table)
 {
@@ -319,9 +275,9 @@ enum cts_status cts_catalogue_read_table(sqlite3 *db, enum cts_table_id table_id
 {
     assert(table_id < CTS_TABLE_COUNT);
     const struct cts_table *const table = &cts_tables[table_id];
-    if (table->optional && !has_object(db, table->name)) return CTS_OK;
-    sqlite3_stmt **const lister = &catalogue->private_data->lister;
-    enum cts_status status = cts_catalogue_check_schema(db, lister, table, error);
+    struct cts_schema *const schema = &catalogue->private_data->schema;
+    if (table->optional && !cts_schema_has(schema, table_id)) return CTS_OK;
+    enum cts_status status = cts_schema_check(db, schema, table_id, error);
     if (status) return status;
     sqlite3_stmt *const statement = select_statement(db, table);
     if (!statement) return cts_sql_fail(db, error, "cannot read table '%s'", table->name);

@@ -3,6 +3,7 @@
 #ifndef CTS_TRACE_CATALOGUE_ROWS_H
 #define CTS_TRACE_CATALOGUE_ROWS_H
 
+#include "trace/catalogue-schema.h"
 #include "trace/catalogue-sql.h"
 #include "trace/catalogue-tables.h"
 #include "trace/catalogue.h"
@@ -17,21 +18,23 @@ struct cts_catalogue_private {
     char *chunk_at;
     struct cts_run_entry *keys;
     size_t key_count;
-    uint32_t *launch_order; /* indices of launches[], by id */
-    sqlite3_stmt *lister;   /* cts_catalogue_check_schema()'s, while tables are read */
+    uint32_t *launch_order;   /* indices of launches[], by id */
+    struct cts_schema schema; /* while tables are read */
 };
 
 /* ---- catalogue-rows.c ---- */
 
-/* A table of that name must be a real one, with our columns as ordinary ones. *lister (NULL at
- * first) is kept from table to table; the caller finalizes it. */
-CTS_MUST_CHECK enum cts_status cts_catalogue_check_schema(sqlite3 *db, sqlite3_stmt **lister,
-                                                          const struct cts_table *table,
-                                                          struct cts_error *error);
 CTS_MUST_CHECK enum cts_status cts_catalogue_read_table(sqlite3 *db, enum cts_table_id table_id,
                                                         struct cts_catalogue *catalogue,
                                                         struct cts_error *error);
 CTS_MUST_CHECK enum cts_status cts_catalogue_read_keys(sqlite3 *db, struct cts_catalogue_private *p,
+                                                       struct cts_error *error);
+
+/* ---- catalogue-read.c ---- */
+
+/* cts_catalogue_read() of a database that is open: for a fuzz target, whose inputs share one.
+ * Begins a transaction, which the caller ends. */
+CTS_MUST_CHECK enum cts_status cts_catalogue_read_open(sqlite3 *db, struct cts_catalogue *catalogue,
                                                        struct cts_error *error);
 
 /* ---- catalogue-lookup.c ---- */

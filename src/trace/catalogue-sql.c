@@ -99,7 +99,8 @@ int64_t cts_catalogue_format_version(sqlite3 *db)
     return query_number(db, "SELECT value FROM run WHERE key = 'format_version'", -1);
 }
 
-int64_t cts_catalogue_object_count(sqlite3 *db)
+/* The number of tables, views and the like in the database; -1: cannot be read. */
+static int64_t count_objects(sqlite3 *db)
 {
     return query_number(db, "SELECT count(*) FROM sqlite_schema", -1);
 }
@@ -178,6 +179,11 @@ static enum cts_status store_common_keys(sqlite3 *db, struct cts_error *error)
     return status;
 }
 
+const char *cts_schema_text(void)
+{
+    return cts_schema_sql;
+}
+
 /* In a new database: the schema and the keys that every run has. In one of ours: nothing. Any other
  * is refused. */
 static enum cts_status cts_catalogue_prepare_schema(sqlite3 *db, const char *run_path,
@@ -190,7 +196,7 @@ static enum cts_status cts_catalogue_prepare_schema(sqlite3 *db, const char *run
     const int64_t version = cts_catalogue_format_version(db);
     if (version == CTS_CATALOGUE_VERSION) return cts_sql_run(db, "COMMIT", what, error);
     const bool is_known = version >= 0 || !cts_sql_has_failed(db);
-    const int64_t object_count = version < 0 && is_known ? cts_catalogue_object_count(db) : -1;
+    const int64_t object_count = version < 0 && is_known ? count_objects(db) : -1;
     if (version >= 0)
         status = cts_fail(error, CTS_VERSION, "'%s/run.db' has format version %lld; this is %d",
                           run_path, (long long)version, CTS_CATALOGUE_VERSION);
@@ -201,7 +207,7 @@ static enum cts_status cts_catalogue_prepare_schema(sqlite3 *db, const char *run
                           "'%s' is not empty and not a run: its run.db holds "
                           "something else",
                           run_path);
-    if (!status) status = cts_sql_run(db, cts_schema_sql, what, error);
+    if (!status) status = cts_sql_run(db, cts_schema_text(), what, error);
     if (!status) status = store_common_keys(db, error);
     if (!status) return cts_sql_run(db, "COMMIT", what, error);
     sqlite3_exec(db, "ROLLBACK", NULL, NULL, NULL);
@@ -240,7 +246,7 @@ enum cts_status cts_catalogue_open_database(const char *run_path, sqlite3 **db_o
         status = cts_sql_fail(db, error, "cannot open '%s'", path);
     } else {
         sqlite3_busy_timeout(db, BUSY_MS);
-        const int64_t object_count = cts_catalogue_object_count(db);
+        const int64_t object_count = count_objects(db);
         if (object_count < 0)
             status = cts_sql_fail(db, error, "cannot open '%s'", path);
         else if (object_count == 0 || cts_catalogue_format_version(db) >= 0)

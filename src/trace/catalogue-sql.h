@@ -20,6 +20,9 @@ bool cts_sql_has_failed(sqlite3 *db);
 CTS_MUST_CHECK enum cts_status cts_sql_run(sqlite3 *db, const char *sql, const char *what,
                                            struct cts_error *error);
 
+/* The statements that create all tables and indices. */
+const char *cts_schema_text(void);
+
 /* A catalogue open for writing by one process: locks and journal set up, schema checked. */
 CTS_MUST_CHECK enum cts_status cts_catalogue_open_database(const char *run_path, sqlite3 **db,
                                                            struct cts_error *error);
@@ -35,9 +38,6 @@ void cts_catalogue_close_database(sqlite3 *db);
 
 /* "format_version" of a database that has a table `run`; -1: it has no such key or table. */
 int64_t cts_catalogue_format_version(sqlite3 *db);
-
-/* The number of tables, views and the like in the database; -1: cannot be read. */
-int64_t cts_catalogue_object_count(sqlite3 *db);
 
 /* INSERT OR IGNORE, or with `replace` OR REPLACE, into table run. */
 CTS_MUST_CHECK enum cts_status cts_catalogue_store_key(sqlite3 *db, const char *key,

@@ -65,7 +65,8 @@ static enum cts_status fill(struct fold *f, size_t byte_count, bool *found, stru
         memmove(f->bytes.data, f->bytes.data + f->used_bytes, f->bytes.size_bytes - f->used_bytes);
     f->bytes.size_bytes -= f->used_bytes;
     f->used_bytes = 0;
-    const size_t wanted = byte_count > READ_BYTES ? byte_count : READ_BYTES;
+    const size_t most = f->size_bytes < READ_BYTES ? (size_t)f->size_bytes : READ_BYTES;
+    const size_t wanted = byte_count > most ? byte_count : most;
     const enum cts_status status =
         cts_buffer_reserve(&f->bytes, wanted - f->bytes.size_bytes, error);
     if (status) return status;

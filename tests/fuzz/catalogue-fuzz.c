@@ -7,6 +7,7 @@
  *
  * Whatever is read holds what catalogue.h promises: an id that a row names is none or that of a
  * row. */
+#include <fcntl.h>
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -39,10 +40,11 @@ static void die(const char *what)
     abort();
 }
 
-static void remove_all(void)
+/* What SQLite has put beside the database. */
+static void remove_logs(void)
 {
     char path[PATH_BYTES + 32];
-    static const char *const suffixes[] = {"", "-wal", "-shm", "-journal"};
+    static const char *const suffixes[] = {"-wal", "-shm", "-journal"};
     for (unsigned i = 0; i < sizeof suffixes / sizeof *suffixes; i++) {
         snprintf(path, sizeof path, "%s%s", place.database, suffixes[i]);
         unlink(path);
@@ -53,7 +55,8 @@ static void remove_folder(void)
 {
     char rank[PATH_BYTES + 16];
     snprintf(rank, sizeof rank, "%s/rank-0", place.folder);
-    remove_all();
+    remove_logs();
+    unlink(place.database);
     rmdir(rank);
     rmdir(place.folder);
     for (unsigned t = 0; t < place.table_count; t++) {
@@ -123,6 +126,8 @@ static void prepare(void)
     if (cts_catalogue_tidy(place.folder, &error)) die(error.text);
     if (sqlite3_open(":memory:", &place.good) || sqlite3_open(place.database, &file))
         die("cannot open the catalogue");
+    if (sqlite3_exec(file, "PRAGMA page_size = 1024; VACUUM", NULL, NULL, NULL))
+        die("cannot make the catalogue smaller");
     copy_database(place.good, file);
     sqlite3_close(file);
     int launches = 0;
@@ -134,14 +139,16 @@ static void prepare(void)
                      "WHERE m.type = 'table' ORDER BY m.name, c.cid",
                      note_column, NULL, NULL))
         die("cannot list the columns");
-    remove_all();
     if (atexit(remove_folder)) die("cannot tidy up");
 }
 
+/* In place: a new file's pages take longer to make than to write. */
 static void write_file(const uint8_t *bytes, size_t size)
 {
-    FILE *const file = fopen(place.database, "wb");
-    if (!file || fwrite(bytes, 1, size, file) != size || fclose(file)) die("cannot write");
+    const int fd = open(place.database, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+    if (fd < 0 || pwrite(fd, bytes, size, 0) != (ssize_t)size || ftruncate(fd, (off_t)size))
+        die("cannot write");
+    close(fd);
 }
 
 static void bind(sqlite3_stmt *statement, enum kind kind, int64_t number)
@@ -228,6 +235,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     } else if (!*error.text) {
         die("refused without a word");
     }
-    remove_all();
+    remove_logs();
     return 0;
 }

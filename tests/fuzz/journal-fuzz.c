@@ -6,8 +6,10 @@
  *                 (enum kind), place in its payload (2 bytes), a number (4 bytes); sizes and
  *                 checksums are made anew, so that hostile values reach the reader
  *
- * A few of the inputs are also folded into run.db, and that is read (sparse.h). Whatever is read
- * holds what catalogue.h promises. */
+ * The journal is folded into a database in memory, which is open for all inputs, and that is read.
+ * Some of the inputs (sparse.h) are read as a run is, which opens run.db and copies it, and a few
+ * are folded into run.db. Whatever is read holds what catalogue.h promises. */
+#include <fcntl.h>
 #include <stdint.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -18,11 +20,18 @@
 #include "fuzz/sparse.h"
 #include "fuzz/sqlite-fast.h"
 #include "trace/acc-format.h"
+#include "trace/catalogue-rows.h"
 #include "trace/journal.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-enum { PATH_BYTES = 200, ENTRIES_MAX = 256, CHANGE_BYTES = 8, CHANGES_MAX = 64 };
+enum {
+    PATH_BYTES = 200,
+    ENTRIES_MAX = 256,
+    CHANGE_BYTES = 8,
+    CHANGES_MAX = 64,
+    EMPTY_MAX = CTS_TABLE_COUNT + 4
+};
 enum kind { SET_BYTE, SET_NUMBER, CUT, LEAVE_OUT, TWICE, SET_HEADER, KINDS };
 
 struct text {
@@ -35,6 +44,9 @@ static struct {
     struct text good_database, good_journal;
     struct text entries[ENTRIES_MAX]; /* payloads, in good_journal */
     unsigned entry_count;
+    sqlite3 *memory;                /* of good_database's rows */
+    sqlite3_stmt *empty[EMPTY_MAX]; /* takes back what was folded into it */
+    unsigned empty_count;
 } place;
 
 static void die(const char *what)
@@ -56,13 +68,16 @@ static struct text read_whole(const char *path)
     return text;
 }
 
+/* In place: a new file's pages take longer to make than to write. */
 static void write_whole(const char *path, const uint8_t *bytes, size_t size)
 {
-    FILE *const file = fopen(path, "wb");
-    if (!file || fwrite(bytes, 1, size, file) != size || fclose(file)) die("cannot write");
+    const int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
+    if (fd < 0 || pwrite(fd, bytes, size, 0) != (ssize_t)size || ftruncate(fd, (off_t)size))
+        die("cannot write");
+    close(fd);
 }
 
-static void remove_files(void)
+static void remove_database(void)
 {
     static const char *const suffixes[] = {"", "-wal", "-shm", "-journal"};
     char path[PATH_BYTES + 40];
@@ -70,14 +85,25 @@ static void remove_files(void)
         snprintf(path, sizeof path, "%s%s", place.database, suffixes[i]);
         unlink(path);
     }
-    unlink(place.journal);
+}
+
+/* Small pages: there is less to copy for an input. */
+static void make_smaller(void)
+{
+    sqlite3 *db = NULL;
+    if (sqlite3_open(place.database, &db) ||
+        sqlite3_exec(db, "PRAGMA page_size = 1024; VACUUM", NULL, NULL, NULL) || sqlite3_close(db))
+        die("cannot make the catalogue smaller");
 }
 
 static void remove_folder(void)
 {
-    remove_files();
+    remove_database();
+    unlink(place.journal);
     rmdir(place.rank);
     rmdir(place.folder);
+    for (unsigned i = 0; i < place.empty_count; i++) sqlite3_finalize(place.empty[i]);
+    sqlite3_close(place.memory);
     free(place.good_database.bytes);
     free(place.good_journal.bytes);
 }
@@ -105,6 +131,40 @@ static void find_entries(void)
     if (place.entry_count < 10) die("the journal does not hold the rows that were written");
 }
 
+static void run_sql(const char *sql)
+{
+    if (sqlite3_exec(place.memory, sql, NULL, NULL, NULL)) die(sql);
+}
+
+static void prepare_empty(const char *sql)
+{
+    sqlite3_stmt **const statement = &place.empty[place.empty_count++];
+    if (sqlite3_prepare_v3(place.memory, sql, -1, SQLITE_PREPARE_PERSISTENT, statement, NULL))
+        die(sql);
+}
+
+/* good_database in memory, and what makes it anew. */
+static void prepare_memory(void)
+{
+    sqlite3 *file = NULL;
+    if (sqlite3_open(":memory:", &place.memory) || sqlite3_open(place.database, &file))
+        die("cannot open the catalogue");
+    sqlite3_backup *const backup = sqlite3_backup_init(place.memory, "main", file, "main");
+    if (!backup || sqlite3_backup_step(backup, -1) != SQLITE_DONE || sqlite3_backup_finish(backup))
+        die("cannot copy the catalogue");
+    sqlite3_close(file);
+    run_sql("CREATE TEMP TABLE good_keys AS SELECT * FROM run");
+    prepare_empty("BEGIN");
+    for (unsigned t = 0; t < CTS_TABLE_COUNT; t++) {
+        char sql[80];
+        snprintf(sql, sizeof sql, "DELETE FROM main.\"%s\"", cts_tables[t].name);
+        prepare_empty(sql);
+    }
+    prepare_empty("DELETE FROM main.run");
+    prepare_empty("INSERT INTO main.run SELECT * FROM good_keys");
+    prepare_empty("COMMIT");
+}
+
 static void prepare(void)
 {
     if (place.entry_count) return;
@@ -119,6 +179,7 @@ static void prepare(void)
     const pid_t writer = fork();
     if (writer == 0) leave_journal();
     if (writer < 0 || waitpid(writer, &status, 0) != writer || status) die("cannot write rows");
+    make_smaller();
     place.good_database = read_whole(place.database);
     place.good_journal = read_whole(place.journal);
     find_entries();
@@ -126,6 +187,7 @@ static void prepare(void)
     snprintf(ids, sizeof ids, "%s/.ids", place.folder);
     unlink(ids);
     if (atexit(remove_folder)) die("cannot tidy up");
+    prepare_memory();
 }
 
 static void add_entry(struct cts_buffer *to, const uint8_t *payload, size_t size)
@@ -195,15 +257,39 @@ static void write_changed(const uint8_t *data, size_t size)
     cts_buffer_release(&journal);
 }
 
+static void check_read(enum cts_status status, struct cts_catalogue *catalogue,
+                       const struct cts_error *error)
+{
+    if (status && !*error->text) die("refused without a word");
+    if (status) return;
+    check_catalogue(catalogue);
+    cts_catalogue_release(catalogue);
+}
+
 static void read_run(void)
 {
     struct cts_catalogue catalogue;
     struct cts_error error = {0};
-    if (!cts_catalogue_read(place.folder, &catalogue, &error)) {
-        check_catalogue(&catalogue);
-        cts_catalogue_release(&catalogue);
-    } else if (!*error.text) {
-        die("refused without a word");
+    const enum cts_status status = cts_catalogue_read(place.folder, &catalogue, &error);
+    check_read(status, &catalogue, &error);
+}
+
+/* The folding is undone by `empty`: it commits, so that no transaction could take it back. */
+static void read_folded(void)
+{
+    struct cts_catalogue catalogue;
+    struct cts_error error = {0};
+    enum cts_status status =
+        cts_journals_fold(place.memory, place.folder, &(struct cts_fold){0}, &error);
+    if (status && !*error.text) die("failed without a word");
+    if (!status) {
+        status = cts_catalogue_read_open(place.memory, &catalogue, &error);
+        check_read(status, &catalogue, &error);
+        if (!sqlite3_get_autocommit(place.memory)) run_sql("ROLLBACK");
+    }
+    for (unsigned i = 0; i < place.empty_count; i++) {
+        sqlite3_step(place.empty[i]);
+        if (sqlite3_reset(place.empty[i])) die("cannot empty a table");
     }
 }
 
@@ -211,18 +297,18 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     if (!size) return 0;
     prepare();
-    mkdir(place.rank, 0777);
-    write_whole(place.database, place.good_database.bytes, place.good_database.size);
     if (data[0] % 2)
         write_changed(data + 1, size - 1);
     else
         write_whole(place.journal, data + 1, size - 1);
-    read_run();
+    read_folded();
+    if (is_one_of(8, data, size)) read_run();
     if (is_one_of(64, data, size)) {
         struct cts_error error = {0};
         if (cts_catalogue_tidy(place.folder, &error) && !*error.text) die("failed without a word");
         read_run();
+        remove_database();
+        write_whole(place.database, place.good_database.bytes, place.good_database.size);
     }
-    remove_files();
     return 0;
 }

@@ -21,6 +21,7 @@
 #include "count.h"
 #include "trace/access.h"
 #include "catalogue-rows.h"
+#include "trace/catalogue-schema.h"
 #include "trace/catalogue-tables.h"
 #include "trace/catalogue.h"
 
@@ -918,6 +919,37 @@ static void a_run_of_an_earlier_version_lacks_a_table(void **state)
     cts_catalogue_release(&c);
 }
 
+/* The reader asks for the columns only of tables that it does not know by their text; and a text in
+ * the row of another table makes none ours. */
+static void tables_are_known_by_their_text(void **state)
+{
+    const struct place *const place = *state;
+    struct cts_schema schema;
+    struct cts_error error = {0};
+    sqlite3 *db;
+    make_run(place);
+    assert_int_equal(sqlite3_open(place->database, &db), SQLITE_OK);
+    assert_int_equal(cts_schema_list(db, &schema, &error), CTS_OK);
+    for (unsigned t = 0; t <= CTS_TABLE_COUNT; t++)
+        assert_int_equal(schema.objects[t], CTS_OBJECT_OURS);
+    assert_int_equal(
+        sqlite3_exec(db,
+                     "DROP TABLE clusters; DROP TABLE cta_sms; CREATE TABLE cta_sms (launch); "
+                     "PRAGMA writable_schema=ON; UPDATE sqlite_schema SET sql = (SELECT sql FROM "
+                     "sqlite_schema WHERE name = 'files') WHERE name = 'faults'",
+                     NULL, NULL, NULL),
+        SQLITE_OK);
+    assert_int_equal(cts_schema_list(db, &schema, &error), CTS_OK);
+    assert_int_equal(schema.objects[CTS_TABLE_CLUSTERS], CTS_OBJECT_ABSENT);
+    assert_int_equal(schema.objects[CTS_TABLE_CTA_SMS], CTS_OBJECT_OTHER);
+    assert_int_equal(schema.objects[CTS_TABLE_FAULTS], CTS_OBJECT_OTHER);
+    assert_int_equal(cts_schema_check(db, &schema, CTS_TABLE_LAUNCHES, &error), CTS_OK);
+    assert_int_equal(cts_schema_check(db, &schema, CTS_TABLE_CTA_SMS, &error), CTS_FORMAT);
+    assert_string_equal(error.text, "table 'cta_sms' has no column 'cta'");
+    cts_schema_release(&schema);
+    sqlite3_close(db);
+}
+
 static void a_read_only_run_is_readable(void **state)
 {
     const struct place *const place = *state;
@@ -963,6 +995,7 @@ int main(void)
         TEST(every_spoilt_field_is_named),
         TEST(cut_and_flipped_databases_do_not_crash),
         TEST(a_run_of_an_earlier_version_lacks_a_table),
+        TEST(tables_are_known_by_their_text),
         TEST(a_read_only_run_is_readable),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
