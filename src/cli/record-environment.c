@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -28,7 +29,23 @@ static const char *mpi_job(void)
 bool cts_record_is_under_mpi(void)
 {
     return mpi_job() || getenv("OMPI_COMM_WORLD_RANK") || getenv("PMI_RANK") ||
-           getenv("PMIX_RANK") || getenv("MV2_COMM_WORLD_RANK");
+           getenv("PMI_PORT") || getenv("PMIX_RANK") || getenv("MV2_COMM_WORLD_RANK");
+}
+
+/* The process of the launcher that has started all ranks of this host. It holds the other end of
+ * the connection that MPICH gives each rank; the parent may be a script between the launcher and
+ * us. */
+static pid_t launcher(void)
+{
+    const char *const connection = getenv("PMI_FD");
+    struct ucred peer = {0};
+    socklen_t bytes = sizeof peer;
+    if (connection &&
+        getsockopt((int)strtol(connection, NULL, 10), SOL_SOCKET, SO_PEERCRED, &peer, &bytes) ==
+            0 &&
+        peer.pid > 0)
+        return peer.pid;
+    return getppid();
 }
 
 void cts_record_make_session(char *session, size_t session_bytes)
@@ -38,8 +55,10 @@ void cts_record_make_session(char *session, size_t session_bytes)
     clock_gettime(CLOCK_REALTIME, &now);
     if (job)
         snprintf(session, session_bytes, "mpi-%.200s", job);
-    else if (cts_record_is_under_mpi()) /* the ranks of a host have one launcher */
-        snprintf(session, session_bytes, "mpi-parent-%d", getppid());
+    else if (getenv("PMI_PORT")) /* of the launcher: host and port */
+        snprintf(session, session_bytes, "mpi-port-%.200s", getenv("PMI_PORT"));
+    else if (cts_record_is_under_mpi())
+        snprintf(session, session_bytes, "mpi-launcher-%d", launcher());
     else
         snprintf(session, session_bytes, "%d-%lld-%09ld", getpid(), (long long)now.tv_sec,
                  now.tv_nsec);

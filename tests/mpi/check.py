@@ -35,9 +35,10 @@ def run(mpirun, ranks, libraries, recorder, program, where, more=None):
     expected, texts = os.path.join(where, "expected"), os.path.join(where, "texts")
     os.makedirs(expected)
     os.makedirs(texts)
-    environment = dict(os.environ, EXPECTED=expected, TEXT_RECORDER=texts,
-                       LD_PRELOAD=" ".join([recorder] + libraries.split(":")), **ANY_MACHINE, **(more or {}))
-    done = subprocess.run([mpirun, "-n", str(ranks)] + program, env=environment, timeout=1200)
+    environment = dict(os.environ, EXPECTED=expected, TEXT_RECORDER=texts, **ANY_MACHINE, **(more or {}))
+    # Into the ranks alone: ThreadSanitizer's runtime ends what was not built with it, such as the launcher.
+    ranked = ["env", "LD_PRELOAD=" + " ".join([recorder] + libraries.split(":"))] + program
+    done = subprocess.run([mpirun, "-n", str(ranks)] + ranked, env=environment, timeout=1200)
     return done.returncode
 
 
