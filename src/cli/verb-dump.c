@@ -509,11 +509,10 @@ static int run_dump(const struct cts_arguments *arguments)
 
 static const struct cts_option dump_options[] = {
     {.name = "table",
-     .argument =
-         "run|ranks|devices|modules|sources|kernels|sites|variables|skipped|streams|"
-         "launches|copies|allocations|syncs|calls|host_functions|"
-         "thread_order|graph_nodes|graph_edges|host_accesses|cta_sms|clusters|endings|faults|"
-         "access_files|messages|files|checksums",
+     .argument = "run|ranks|devices|modules|sources|kernels|sites|variables|skipped|streams|"
+                 "launches|copies|allocations|syncs|calls|host_functions|"
+                 "thread_order|graph_nodes|graph_edges|host_accesses|cta_sms|clusters|"
+                 "launch_pointers|endings|faults|access_files|messages|files|checksums",
      .help = "print one table of the catalogue"},
     {.name = "accesses", .help = "print the warp records instead of the catalogue"},
     {.name = "launch",

@@ -251,6 +251,14 @@ void cts_access_print_notes(const struct cts_access_report *report, FILE *file)
             cts_counted_text(r->unseen_allocations, "managed, pinned or mapped allocation",
                              "managed, pinned or mapped allocations")
                 .text);
+    if (r->imported_allocations)
+        cts_print_paragraph(
+            file, 2,
+            "Note: %s may be written by other processes or through other addresses, which was "
+            "not recorded: reads there count as initialised",
+            cts_counted_text(r->imported_allocations, "imported or mapped allocation",
+                             "imported or mapped allocations")
+                .text);
     if (r->unwatched_launches && !r->no_allocations && !r->packed_lanes)
         cts_print_paragraph(
             file, 2,
@@ -458,6 +466,7 @@ enum cts_status cts_access_print_json(const struct cts_access_report *report,
     cts_json_member_bool(&json, "lower_bound", r->lower_bound);
     cts_json_gaps(&json, &report->catalogue->gaps);
     cts_json_member_u64(&json, "unseen_allocations", r->unseen_allocations);
+    cts_json_member_u64(&json, "imported_allocations", r->imported_allocations);
     cts_json_member_u64(&json, "unwatched_launches", r->unwatched_launches);
     cts_json_member_u64(&json, "unknown_allocations", r->unknown_allocations);
     cts_json_member_u64(&json, "faulted_launches", r->faulted_launches);

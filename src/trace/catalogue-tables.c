@@ -287,6 +287,10 @@ static const struct cts_table_column cluster_columns[] = {
     ELEMENT("cluster_z", ctas[2]),
 };
 #undef ROW
+#define ROW cts_launch_pointer
+static const struct cts_table_column launch_pointer_columns[] = {NUMBER(launch),
+                                                                 QUANTITY(address, ADDRESS)};
+#undef ROW
 #define ROW cts_ending
 static const struct cts_table_column ending_columns[] = {
     OF(rank, RANKS),        WORD(how, endings),        MAYBE(status, IS_ALL_ONES, NUMBER),
@@ -354,9 +358,9 @@ const struct cts_table cts_tables[CTS_TABLE_COUNT] = {
         .optional =                                                                                \
             (CTS_TABLE_##ID >= CTS_TABLE_CALLS && CTS_TABLE_##ID <= CTS_TABLE_GRAPH_EDGES) ||      \
             CTS_TABLE_##ID == CTS_TABLE_CTA_SMS || CTS_TABLE_##ID == CTS_TABLE_CLUSTERS ||         \
-            CTS_TABLE_##ID == CTS_TABLE_ENDINGS || CTS_TABLE_##ID == CTS_TABLE_FAULTS ||           \
-            CTS_TABLE_##ID == CTS_TABLE_ACCESS_FILES || CTS_TABLE_##ID == CTS_TABLE_FILES ||       \
-            CTS_TABLE_##ID == CTS_TABLE_CHECKSUMS,                                                 \
+            CTS_TABLE_##ID == CTS_TABLE_LAUNCH_POINTERS || CTS_TABLE_##ID == CTS_TABLE_ENDINGS ||  \
+            CTS_TABLE_##ID == CTS_TABLE_FAULTS || CTS_TABLE_##ID == CTS_TABLE_ACCESS_FILES ||      \
+            CTS_TABLE_##ID == CTS_TABLE_FILES || CTS_TABLE_##ID == CTS_TABLE_CHECKSUMS,            \
         .row_bytes = sizeof(struct ROW),                                                           \
         .rows_offset = offsetof(struct cts_catalogue, ROWS),                                       \
         .count_offset = offsetof(struct cts_catalogue, COUNT)}
@@ -387,6 +391,8 @@ const struct cts_table cts_tables[CTS_TABLE_COUNT] = {
       host_access_columns, RANK_OP),
     T(CTA_SMS, cta_sms, cts_cta_sm, cta_sms, cta_sm_count, cta_sm_columns, WRITTEN),
     T(CLUSTERS, clusters, cts_cluster, clusters, cluster_count, cluster_columns, WRITTEN),
+    T(LAUNCH_POINTERS, launch_pointers, cts_launch_pointer, launch_pointers, launch_pointer_count,
+      launch_pointer_columns, WRITTEN),
     T(ENDINGS, endings, cts_ending, endings, ending_count, ending_columns, WRITTEN),
     T(FAULTS, faults, cts_launch_fault, faults, fault_count, fault_columns, WRITTEN),
     T(ACCESS_FILES, access_files, cts_access_file_row, access_files, access_file_count,

@@ -166,6 +166,12 @@ struct cts_cta_sm {
 struct cts_cluster {
     uint32_t launch, ctas[3];
 };
+/* A word of a launch's arguments that may be an address. Recorders that know arguments write them
+ * for launches of which not all stores are recorded. */
+struct cts_launch_pointer {
+    uint32_t launch;
+    uint64_t address;
+};
 /* How the process of a rank ended. All that it recorded is there if it did not end by a signal or
  * unknown, if all launches asked for are complete, and no row was lost: only then the rank has an
  * end_ns, whatever `how` says. */
@@ -339,6 +345,8 @@ void cts_catalogue_add_graph_edge(struct cts_catalogue_writer *writer,
                                   const struct cts_graph_edge *row);
 void cts_catalogue_add_cta_sm(struct cts_catalogue_writer *writer, const struct cts_cta_sm *row);
 void cts_catalogue_add_cluster(struct cts_catalogue_writer *writer, const struct cts_cluster *row);
+void cts_catalogue_add_launch_pointer(struct cts_catalogue_writer *writer,
+                                      const struct cts_launch_pointer *row);
 void cts_catalogue_add_message(struct cts_catalogue_writer *writer, const char *severity,
                                const char *text);
 /* Fill in the end of a row that was added: the number of the operation that ended it. */
@@ -401,6 +409,8 @@ struct cts_catalogue {
     size_t cta_sm_count;
     struct cts_cluster *clusters; /* as written; may name launches that do not exist */
     size_t cluster_count;
+    struct cts_launch_pointer *launch_pointers; /* likewise */
+    size_t launch_pointer_count;
     struct cts_ending *endings; /* none in runs of earlier versions */
     size_t ending_count;
     struct cts_launch_fault *faults; /* likewise */

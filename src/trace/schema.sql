@@ -95,6 +95,8 @@ CREATE TABLE host_accesses (    -- with --host-accesses: ranges that the CPU tou
 CREATE TABLE cta_sms (launch INTEGER, cta INTEGER, sm INTEGER); -- where CTAs ran, as far as known
 CREATE TABLE clusters (          -- of CTAs, where a launch has more than one in a cluster
     launch INTEGER, cluster_x INTEGER, cluster_y INTEGER, cluster_z INTEGER);
+CREATE TABLE launch_pointers (    -- arguments of launches of which not all stores are recorded
+    launch INTEGER, address INTEGER); -- a word that may be an address
 CREATE TABLE endings (           -- how a process ended, and what is known to be complete
     rank INTEGER PRIMARY KEY,
     how TEXT,                   -- 'closed', 'exit', 'signal', 'unknown'

@@ -835,6 +835,27 @@ static void test_origins(void **unused)
     check_touch("device", CTS_LOAD, 16, CTS_FINDING_OUTSIDE, 128, 0);
 }
 
+/* Memory that another process, or another address of the same pages, may have written. */
+static void test_imported(void **unused)
+{
+    (void)unused;
+    static const char *const calls[] = {"cuIpcOpenMemHandle_v2", "cuMemMap",
+                                        "cuMemPoolImportPointer", "cuExternalMemoryGetMappedBuffer",
+                                        "cuMemAlloc_v2"};
+    for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
+        struct program *const p = touching("device", CTS_LOAD, base);
+        const bool is_own = !strcmp(calls[i], "cuMemAlloc_v2");
+        p->allocations[0].call = calls[i];
+        const struct cts_access_options options = {.threads = 1};
+        struct cts_access_result result = analyze(p, &options);
+        assert_int_equal(result.imported_allocations, !is_own);
+        assert_int_equal(result.finding_count && cts_finding_is_fault(result.findings[0].kind),
+                         is_own);
+        cts_access_release(&result);
+        free(p);
+    }
+}
+
 /* Structs of 24 bytes: one warp takes two fields of its 32, the other one of the next 32. */
 static void test_fields(void **unused)
 {
@@ -883,6 +904,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_random_programs), cmocka_unit_test(test_one_launch),
         cmocka_unit_test(test_what_is_missing), cmocka_unit_test(test_origins),
-        cmocka_unit_test(test_fields),          cmocka_unit_test(test_costs_only)};
+        cmocka_unit_test(test_imported),        cmocka_unit_test(test_fields),
+        cmocka_unit_test(test_costs_only)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

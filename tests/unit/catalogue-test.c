@@ -139,6 +139,7 @@ static void every_field_comes_back(void **state)
     assert_row(&c, CTS_TABLE_HOST_ACCESSES, &host_access_row);
     assert_row(&c, CTS_TABLE_CTA_SMS, &cta_sm_row);
     assert_row(&c, CTS_TABLE_CLUSTERS, &cluster_row);
+    assert_row(&c, CTS_TABLE_LAUNCH_POINTERS, &pointer_row);
     assert_int_equal(c.clusters[0].ctas[1], 2);
     assert_int_equal(c.launches[0].block[1], 8);
     assert_int_equal(c.copies[0].source_slice, 300);
@@ -909,12 +910,15 @@ static void a_run_of_an_earlier_version_lacks_a_table(void **state)
     sqlite3 *db;
     make_run(place);
     assert_int_equal(sqlite3_open(place->database, &db), SQLITE_OK);
-    assert_int_equal(sqlite3_exec(db, "DROP TABLE cta_sms; DROP TABLE clusters", NULL, NULL, NULL),
-                     SQLITE_OK);
+    assert_int_equal(
+        sqlite3_exec(db, "DROP TABLE cta_sms; DROP TABLE clusters; DROP TABLE launch_pointers",
+                     NULL, NULL, NULL),
+        SQLITE_OK);
     sqlite3_close(db);
     struct cts_catalogue c = read_run(place->run);
     assert_int_equal(c.cta_sm_count, 0);
     assert_int_equal(c.cluster_count, 0);
+    assert_int_equal(c.launch_pointer_count, 0);
     assert_int_equal(c.launch_count, 1);
     cts_catalogue_release(&c);
 }

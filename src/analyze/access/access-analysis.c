@@ -54,6 +54,7 @@ static enum cts_status set_up(struct cts_access_model *model, struct cts_error *
     model->site_bits = cts_array_zeroed(catalogue->site_count * 2, sizeof *model->site_bits, error);
     model->is_unknown = cts_array_zeroed(catalogue->allocation_count, sizeof(bool), error);
     if (!model->site_bits || !model->is_unknown) return CTS_MEMORY;
+    if (cts_access_reach_init(&model->reach, catalogue, error)) return CTS_MEMORY;
     for (size_t i = 0; i < catalogue->site_count * 2; i++)
         cts_bits_init(&model->site_bits[i], &model->pool, 1);
     model->worker_count = cts_thread_count(model->options.threads);
@@ -91,6 +92,7 @@ static void tear_down(struct cts_access_model *model)
     }
     free(model->workers);
     free(model->is_unknown);
+    cts_access_reach_release(&model->reach);
     free(model->uses.items);
     free(model->signals.items);
     for (size_t i = 0; model->site_bits && i < model->catalogue->site_count * 2; i++)
@@ -139,6 +141,8 @@ static void note_soundness(struct cts_access_model *model)
     result->lower_bound = result->unrecorded_launches || result->dropped_accesses ||
                           result->incomplete_files || cts_gaps_any(&catalogue->gaps);
     model->host_seen = catalogue->host_access_count > 0 || (key && !strcmp(key, "1"));
+    for (size_t i = 0; i < catalogue->allocation_count; i++)
+        result->imported_allocations += cts_access_is_imported(&catalogue->allocations[i]);
     for (size_t i = 0; i < catalogue->allocation_count && !model->host_seen; i++) {
         const char *const kind = catalogue->allocations[i].kind;
         result->unseen_allocations += kind && (!strcmp(kind, "managed") ||
@@ -173,19 +177,20 @@ static enum cts_status change_rank(struct cts_access_model *model, uint32_t rank
     cts_shadow_free(model->written);
     model->written = cts_shadow_new(error);
     model->written_view = (struct cts_shadow_view){.shadow = model->written};
-    model->is_blind = model->result->no_allocations;
+    model->reach.is_anywhere = false;
     model->rank = rank;
     return model->written ? CTS_OK : CTS_MEMORY;
 }
 
-/* What a launch may have stored unseen, into anything that was allocated when it ran: it counts as
- * written from here on. Loads that are not known hide nothing. */
+/* What a launch may have stored unseen counts as written from here on. Loads that are not known
+ * hide nothing. */
 static enum cts_status forget_contents(struct cts_access_model *model,
                                        const struct cts_launch *launch, struct cts_error *error)
 {
     enum cts_status status = cts_places_at(model->catalogue, launch, &model->places, error);
     for (size_t i = 0; i < model->places.count && !status; i++) {
         const struct cts_place *const place = &model->places.items[i];
+        if (!cts_access_reaches(&model->reach, place->allocation)) continue;
         model->result->unknown_allocations += !model->is_unknown[place->allocation];
         model->is_unknown[place->allocation] = true;
         status = cts_shadow_fill(model->written, place->start, place->end, CTS_WRITER_HOST, error);
@@ -202,11 +207,18 @@ static enum cts_status run_planned(struct cts_access_model *model,
     const bool is_wanted = !faulted && (!wanted || wanted[launch->index]);
     const bool hides_stores =
         faulted || launch->incomplete || cts_access_hides_stores(model->catalogue, row);
-    model->is_blind = model->result->no_allocations || hides_stores;
-    model->result->unwatched_launches += is_wanted && model->is_blind;
+    cts_access_reach_clear(&model->reach);
+    enum cts_status status = CTS_OK;
+    if (hides_stores) {
+        status = cts_places_at(model->catalogue, row, &model->places, error);
+        if (!status) cts_access_reach_find(&model->reach, model->catalogue, row, &model->places);
+        if (status) return status;
+    }
+    model->result->unwatched_launches +=
+        is_wanted && (model->result->no_allocations || hides_stores);
     const struct cts_access_turn turn = {launch->index, launch->chunk_begin, launch->chunk_end,
                                          is_wanted};
-    const enum cts_status status = cts_access_run_launch(model, &turn, error);
+    status = cts_access_run_launch(model, &turn, error);
     return status || !hides_stores ? status : forget_contents(model, row, error);
 }
 

@@ -172,8 +172,9 @@ struct cts_finding {
     size_t site; /* in cts_access_result.sites: the worst of them */
     uint32_t site_count;
     enum cts_access_system system;
-    double waste; /* cost beyond the ideal, in cycles as cts_access_cycles() counts */
-    double share; /* of its kernel's load of the system: what is to be gained at most */
+    double waste;  /* cost beyond the ideal, in cycles as cts_access_cycles() counts */
+    bool is_small; /* below the cut */
+    double share;  /* of its kernel's load of the system: what is to be gained at most */
     struct cts_access_counts counts; /* of its sites together */
     uint32_t worst_ways;
     bool row_is_uniform; /* rows across sectors: its lanes have one address */
@@ -212,15 +213,17 @@ struct cts_access_result {
     struct cts_finding *findings; /* by waste, largest first; none with per_launch */
     size_t finding_count;
     uint64_t library_kernels; /* of ctascope's own libraries: what they lose is no finding */
-    uint64_t small_findings;  /* left out: below 1% of their kernel's load of the system; */
-    double small_share;       /*   their waste together, over the cost of the run */
+    uint64_t small_findings; /* left out: below 1% of their kernel's load of the system, or cost; */
+    double small_share;      /*   their waste together, over the cost of the run */
     struct cts_access_allocation *allocations; /* by launch, allocation */
     size_t allocation_count;
     uint64_t record_count, access_count;
     uint64_t dropped_accesses, incomplete_files, unrecorded_launches;
-    bool lower_bound;             /* something is missing: counts may be too small */
-    uint64_t unseen_allocations;  /* managed, pinned or mapped, whose host writes were not seen:
-                                     their reads count as initialised */
+    bool lower_bound;              /* something is missing: counts may be too small */
+    uint64_t unseen_allocations;   /* managed, pinned or mapped, whose host writes were not seen:
+                                      their reads count as initialised */
+    uint64_t imported_allocations; /* of other processes, or of pages that may be mapped elsewhere:
+                                      their reads count as initialised */
     uint64_t unwatched_launches;  /* in which reads of memory that nobody wrote were not looked for,
                                      since not all of their stores are known */
     uint64_t unknown_allocations; /* into which such a launch may have stored: reads after it count

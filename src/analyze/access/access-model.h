@@ -11,6 +11,7 @@
 
 #include "analyze/access/access-analysis.h"
 #include "analyze/access/race.h"
+#include "analyze/access/reach.h"
 #include "analyze/access/unrecorded.h"
 #include "analyze/bits.h"
 #include "analyze/interval.h"
@@ -249,8 +250,8 @@ struct cts_access_model {
     struct cts_bits_pool pool;
     struct cts_shadow *written; /* bytes that somebody wrote; NULL: not watched */
     struct cts_shadow_view written_view;
-    bool is_blind;    /* not all stores of the launch at hand are known */
-    bool *is_unknown; /* by allocation index: a launch may have stored there unseen */
+    struct cts_access_reach reach; /* of the launch at hand: what it may store unseen */
+    bool *is_unknown;              /* by allocation index: a launch may have stored there unseen */
     uint32_t rank;
     /* the launch at hand */
     const struct cts_launch *launch;

@@ -5,8 +5,8 @@
  * sectors of dense requests are misalignment, of rows of lanes their pitch, of others strides or
  * scatter. Sites of one line that do the same (the copies of an unrolled loop, or of a template)
  * make one finding. Findings below 1% of their kernel's load of the system are counted and left
- * out. Findings are ranked by cycles, over all kernels and systems. A gain is never promised:
- * `share` is its ceiling. */
+ * out; few active lanes also below 1% of its cost. Findings are ranked by cycles, over all kernels
+ * and systems. A gain is never promised: `share` is its ceiling. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,7 +15,10 @@
 #include "analyze/access/access-model.h"
 #include "common/array.h"
 
-static const double share_min = 0.01;
+static const double share_min = 0.01; /* of the kernel's load of a system */
+/* Of the kernel's cost: the ends of reductions have few lanes, in a system that may be idle else.
+ */
+static const double few_lanes_min = 0.01;
 enum { STRUCT_BYTES_MAX = 1024, STRUCT_BYTES_LIKELY = 256 };
 
 struct findings {
@@ -28,6 +31,7 @@ struct search {
     const struct cts_access_result *result;
     struct findings found;
     double kernel_load[CTS_SYSTEM_COUNT]; /* of the kernel at hand */
+    double kernel_cost;                   /* in cycles */
     size_t begin, end;                    /* its sites */
     struct cts_error *error;
 };
@@ -105,6 +109,8 @@ static void settle(struct search *search, size_t first)
             if (items[i].worst_ways > sum.worst_ways) sum.worst_ways = items[i].worst_ways;
         }
         sum.share = sum.waste / cts_access_cycles(sum.system) / search->kernel_load[sum.system];
+        sum.is_small = sum.share < share_min || (sum.kind == CTS_FINDING_FEW_LANES &&
+                                                 sum.waste < few_lanes_min * search->kernel_cost);
         items[kept++] = sum;
     }
     search->found.count = kept;
@@ -506,7 +512,7 @@ static void join_kernels(struct search *search, struct cts_access_result *result
     if (!count) return;
     qsort_r(items, count, sizeof *items, by_cause, search);
     for (size_t i = 0; i < count; i++) {
-        if (items[i].share < share_min) {
+        if (items[i].is_small) {
             result->small_findings++;
             small_waste += items[i].waste;
             continue;
@@ -551,14 +557,16 @@ static enum cts_status cts_access_find(const struct cts_catalogue *catalogue,
     while (search.begin < result->site_count && !status) {
         const uint32_t kernel = result->sites[search.begin].kernel;
         memset(search.kernel_load, 0, sizeof search.kernel_load);
+        search.kernel_cost = 0;
         for (search.end = search.begin;
              search.end < result->site_count && result->sites[search.end].kernel == kernel;
              search.end++) {
             const struct cts_access_counts *const counts = &result->sites[search.end].counts;
             for (enum cts_access_system s = 0; s < CTS_SYSTEM_COUNT; s++)
                 search.kernel_load[s] += cts_access_load(counts, s);
-            cost += cts_access_cost(counts);
+            search.kernel_cost += cts_access_cost(counts);
         }
+        cost += search.kernel_cost;
         const size_t first = search.found.count;
         const bool is_library = is_library_kernel(catalogue, kernel);
         result->library_kernels += is_library;

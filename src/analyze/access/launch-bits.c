@@ -60,6 +60,7 @@ static bool starts_written(const struct cts_access_model *model, size_t allocati
 {
     const struct cts_allocation *const a = &model->catalogue->allocations[allocation];
     const char *const kind = a->kind ? a->kind : "";
+    if (cts_access_is_imported(a)) return true;
     if (!strcmp(kind, "managed") || !strcmp(kind, "pinned") || !strcmp(kind, "mapped"))
         return !model->host_seen;
     return strcmp(kind, "device") != 0;
@@ -101,6 +102,12 @@ static uint64_t strayed(struct scan *scan, const uint64_t *bits, uint64_t start,
     return cts_access_was_freed(model->catalogue, model->launch, start) == SIZE_MAX ? 0 : touched;
 }
 
+/* Whether reads of the allocation by the launch at hand cannot be judged. */
+static bool is_hidden(const struct cts_access_model *model, size_t allocation)
+{
+    return model->result->no_allocations || cts_access_reaches(&model->reach, allocation);
+}
+
 /* Bytes of one word that lie in one place. */
 static enum cts_status scan_place(struct scan *scan, const uint64_t *bits, uint64_t start,
                                   uint64_t inside, struct cts_error *error)
@@ -123,7 +130,8 @@ static enum cts_status scan_place(struct scan *scan, const uint64_t *bits, uint6
         model->result->foreign_bytes += cts_bits_count(touched & ~stray);
         if (stray) status = suspect(scan, CTS_SUSPECT_OUTSIDE, start, stray, error);
     }
-    if (is_outside || status || !read || !model->written || model->is_blind) return status;
+    if (is_outside || status || !read || !model->written || is_hidden(model, scan->place))
+        return status;
     const uint64_t unwritten = read & ~written_mask(scan, start);
     if (unwritten && !starts_written(model, scan->place))
         status = suspect(scan, CTS_SUSPECT_UNWRITTEN, start, unwritten, error);

@@ -362,6 +362,29 @@ static void check_values(const struct cts_file_desc *file)
     cts_record_message("warning", text);
 }
 
+/* The words of a launch's arguments that may be addresses: where it may store. */
+static void add_pointers(const struct cts_launch_work *launch, uint32_t id)
+{
+    enum { LEAST = 1 << 16, WORD = sizeof(uint64_t) };
+    const uint64_t most = UINT64_C(1) << 48;
+    const struct cts_kernel_desc *const desc = launch->kernel->desc;
+    for (uint32_t i = 0; i < desc->parameter_count; i++) {
+        const char *const bytes = launch->args[i];
+        for (uint32_t at = 0; at + WORD <= desc->parameters[i].size_bytes; at += WORD) {
+            struct cts_launch_pointer row = {.launch = id};
+            memcpy(&row.address, bytes + at, WORD);
+            if (row.address >= LEAST && row.address < most)
+                cts_catalogue_add_launch_pointer(catalogue, &row);
+        }
+    }
+}
+
+static bool may_hide_stores(const struct cts_cpu_kernel *kernel, const struct cts_trace *trace)
+{
+    return !trace->records_accesses || cts_environment_get()->cta_sample > 1 ||
+           kernel->file->loaded.desc->skipped_count;
+}
+
 static void call_launch(const struct cts_work *work, struct CUstream_st *stream,
                         struct cts_trace *trace)
 {
@@ -376,6 +399,7 @@ static void call_launch(const struct cts_work *work, struct CUstream_st *stream,
     const struct cts_launch row = launch_row(work, stream, trace);
     atomic_fetch_add(&pending_launches, 1);
     cts_catalogue_add_launch(catalogue, &row);
+    if (may_hide_stores(kernel, trace)) add_pointers(&work->launch, trace->id);
 }
 
 void cts_record_call(const struct cts_work *work, struct CUstream_st *stream,
