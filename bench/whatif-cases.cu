@@ -3,7 +3,12 @@
 // time. whatif-cases SHAPE KERNEL_US HOST_US TURNS; prints the milliseconds of all turns. With
 // -DCASES_MPI the shapes whose names begin with "mpi" are there, and only these.
 #include "../examples/timeline/spin.h"
+#include <condition_variable>
 #include <cstring>
+#include <mutex>
+#include <pthread.h>
+#include <semaphore.h>
+#include <thread>
 #include <time.h>
 #ifdef CASES_MPI
 #include <mpi.h>
@@ -179,6 +184,115 @@ static void overlapped(Case &c)
     CHECK(cudaStreamSynchronize(c.one));
 }
 
+// ---- several threads: another one than the first launches and waits for the device ----
+
+static void thread_join(Case &c)
+{
+    std::thread worker([&c] { sync_stream(c); });
+    worker.join();
+}
+
+// The first thread works while the other one waits for its kernel.
+static void thread_overlapped(Case &c)
+{
+    std::thread worker([&c] { sync_stream(c); });
+    host_work(c.host_us);
+    worker.join();
+}
+
+// A thread that lives as long as the program, and gets one turn after the other.
+struct Server {
+    std::mutex mutex;
+    std::condition_variable changed;
+    int asked = 0, done = 0;
+    std::thread thread;
+
+    void serve(Case &c)
+    {
+        for (int next = 1;; next++) {
+            std::unique_lock<std::mutex> held(mutex);
+            changed.wait(held, [&] { return asked != done; });
+            if (asked < 0) return;
+            held.unlock();
+            sync_stream(c);
+            held.lock();
+            done = next;
+            changed.notify_all();
+        }
+    }
+    void tell(int value)
+    {
+        std::lock_guard<std::mutex> held(mutex);
+        asked = value;
+        changed.notify_all();
+    }
+    ~Server()
+    {
+        if (!thread.joinable()) return;
+        tell(-1);
+        thread.join();
+    }
+};
+
+static void thread_condition(Case &c)
+{
+    static Server server;
+    if (!server.thread.joinable()) server.thread = std::thread([&c] { server.serve(c); });
+    const int turn = server.done + 1;
+    server.tell(turn);
+    std::unique_lock<std::mutex> held(server.mutex);
+    server.changed.wait(held, [&] { return server.done == turn; });
+}
+
+static void thread_semaphore(Case &c)
+{
+    sem_t done;
+    sem_init(&done, 0, 0);
+    std::thread worker([&] {
+        sync_stream(c);
+        sem_post(&done);
+        host_work(c.host_us / 4);
+    });
+    while (sem_wait(&done)) {
+    }
+    worker.join();
+    sem_destroy(&done);
+}
+
+// Both work, and meet before they go on.
+static void thread_barrier(Case &c)
+{
+    pthread_barrier_t barrier;
+    pthread_barrier_init(&barrier, nullptr, 2);
+    std::thread worker([&] {
+        sync_stream(c);
+        pthread_barrier_wait(&barrier);
+        launch_second(c.two);
+        CHECK(cudaStreamSynchronize(c.two));
+    });
+    host_work(c.host_us / 2);
+    pthread_barrier_wait(&barrier);
+    worker.join();
+    pthread_barrier_destroy(&barrier);
+}
+
+// The other thread has the lock as long as its kernel runs.
+static void thread_lock(Case &c)
+{
+    static std::mutex mutex;
+    std::unique_lock<std::mutex> held(mutex);
+    std::thread worker([&] {
+        std::lock_guard<std::mutex> mine(mutex);
+        sync_stream(c);
+    });
+    held.unlock();
+    host_spin_ms(5); // the worker has it by now
+    held.lock();
+    host_work(c.host_us / 4);
+    held.unlock();
+    worker.join();
+}
+
 #ifdef CASES_MPI
 static int rank_of()
 {
@@ -256,6 +370,12 @@ static const Shape shapes[] = {
     {"two-streams", two_streams},
     {"graph", graph},
     {"overlapped", overlapped},
+    {"thread-join", thread_join},
+    {"thread-overlapped", thread_overlapped},
+    {"thread-condition", thread_condition},
+    {"thread-semaphore", thread_semaphore},
+    {"thread-barrier", thread_barrier},
+    {"thread-lock", thread_lock},
 #endif
 };
 

@@ -237,11 +237,10 @@ bool cts_record_set_environment(const struct cts_arguments *arguments)
         unsetenv("CTASCOPE_TIMELINE");
         cts_inject_memory_recorder(); /* a process has room for one: with a timeline, CUPTI's */
     }
-    if (cts_record_wants_memory(arguments)) {
+    cts_watch_threads(arguments->positional[0]);
+    if (cts_record_wants_memory(arguments))
         unsetenv("CTASCOPE_ACCESSES");
-        cts_watch_threads(arguments->positional[0]);
-    } else {
+    else
         setenv("CTASCOPE_ACCESSES", "0", 1);
-    }
     return true;
 }

@@ -37,9 +37,9 @@ class Outcomes(unittest.TestCase):
         done = self.record("well", "1000")
         self.assertEqual(done.returncode, 3)
         self.assertRegex(done.stderr, r"^ctascope record: '.*': timeline of 1 process, 5 locations, "
-                                      r"8,000 events, [0-9.]+ KiB\n$")
+                                      r"8,024 events, [0-9.]+ KiB\n$")
         run = self.timeline()
-        self.assertEqual(run["timeline"]["kinds"], {"ENTER": 4000, "LEAVE": 4000})
+        self.assertEqual(run["timeline"]["kinds"], {"ENTER": 4012, "LEAVE": 4012})
         self.assertEqual(run["ranks"][0]["recorder"], "timeline")
         self.check()
         left = sorted(os.listdir(self.run_path))

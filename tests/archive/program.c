@@ -45,6 +45,7 @@ int main(int argc, char **argv)
     get_recorder *const get = library ? (get_recorder *)dlsym(library, "cts_recorder_get") : NULL;
     if (!get) return 99;
     recorder = get();
+    (void)recorder->is_on(); /* opened before the threads, which are recorded from then on */
     if (argc > 3) pairs = strtoul(argv[3], NULL, 10);
     if (strcmp(argv[2], "crash") == 0) {
         work(NULL);

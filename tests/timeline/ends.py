@@ -98,7 +98,7 @@ class Ends(traces.TimelineTest):
     def test_the_recorder_is_of_another_version(self):
         source = "const void *cts_recorder_get(void) { static unsigned v[100] = {99}; return v; }"
         self.one_line(self.run_with_library(source), "ctascope: no timeline is recorded: ",
-                      "libctascope_timeline.so' is of version 99, not 3")
+                      "libctascope_timeline.so' is of version 99, not 4")
 
     def test_off(self):
         """Without --timeline there is none."""

@@ -72,6 +72,61 @@ static void joins_in_order(void **state)
     finish(t, &r);
 }
 
+/* ---- numbered releases ---- */
+
+/* A wait until `end_ns` that release `number` ends. */
+static void released_call(struct trace *t, uint32_t location, uint64_t begin_ns, uint64_t end_ns,
+                          const char *name, uint64_t number)
+{
+    trace_set(trace_call(t, location, begin_ns, end_ns, name), CTS_ATTRIBUTE_RELEASED_BY, number);
+}
+
+static void releasing_call(struct trace *t, uint32_t location, uint64_t begin_ns, uint64_t end_ns,
+                           const char *name, uint64_t number)
+{
+    trace_set(trace_enter(t, location, begin_ns, name), CTS_ATTRIBUTE_RELEASE, number);
+    trace_leave(t, location, end_ns, name);
+}
+
+/* A created thread signals, unlocks and arrives; the path goes through it from each of the waits.
+ * Numbers that nothing has are no waits. */
+static void released_by_number(void **state)
+{
+    (void)state;
+    struct trace *const t = trace_new();
+    const uint32_t master = trace_rank(t);
+    const uint32_t thread = trace_location(t, "Thread 1", CTS_LOCATION_THREAD, 0);
+    trace_enter(t, master, 0, "main");
+    releasing_call(t, master, 5, 8, "pthread_create", 1);
+    released_call(t, master, 20, 42, "pthread_cond_wait", 2);
+    released_call(t, master, 45, 61, "pthread_mutex_lock", 3);
+    released_call(t, master, 62, 72, "pthread_barrier_wait", 4);
+    released_call(t, master, 73, 75, "sem_wait", 99);
+    released_call(t, master, 76, 84, "pthread_join", 5);
+    trace_leave(t, master, 90, "main");
+    trace_set(trace_enter(t, thread, 10, "thread work"), CTS_ATTRIBUTE_RELEASED_BY, 1);
+    releasing_call(t, thread, 40, 41, "pthread_cond_signal", 2);
+    releasing_call(t, thread, 60, 61, "pthread_mutex_unlock", 3);
+    releasing_call(t, thread, 70, 71, "pthread_barrier_wait", 4);
+    trace_set(trace_leave(t, thread, 82, "thread work"), CTS_ATTRIBUTE_RELEASE, 5);
+    struct cts_path r;
+    trace_analyze(t, (struct cts_path_options){0}, &r);
+    expect_no_warnings(&r);
+    expect_pattern(&r, CTS_PATH_PATTERN_THREAD_SIGNAL, 1, 20);
+    expect_pattern(&r, CTS_PATH_PATTERN_THREAD_LOCK, 1, 15);
+    expect_pattern(&r, CTS_PATH_PATTERN_THREAD_BARRIER, 1, 8);
+    expect_pattern(&r, CTS_PATH_PATTERN_THREAD_JOIN, 1, 6);
+    expect_row(&r, "main", 5 + 6, 0);
+    expect_row(&r, "thread start", 5, 0);
+    expect_row(&r, "pthread_create", 0, 0);
+    expect_row(&r, "pthread_join", 2, 0);
+    expect_row(&r, "thread work", 69, 20 + 15 + 8 + 6);
+    expect_row(&r, "pthread_cond_signal", 1, 0);
+    expect_row(&r, "pthread_mutex_unlock", 1, 0);
+    expect_row(&r, "pthread_barrier_wait", 1, 0);
+    finish(t, &r);
+}
+
 /* ---- teams ---- */
 
 enum { TEAM = 3 };
@@ -255,6 +310,7 @@ int main(void)
         cmocka_unit_test(overhead_of_one_thread),  cmocka_unit_test(overhead_of_some_threads),
         cmocka_unit_test(barriers_of_two_regions), cmocka_unit_test(barrier_of_two_names),
         cmocka_unit_test(barrier_that_is_lost),    cmocka_unit_test(late_starts),
+        cmocka_unit_test(released_by_number),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -98,6 +98,22 @@ static void add_barrier(struct load *load, uint32_t call)
         (struct cts_path_barrier){.team = team->team, .order = team->barriers++, .call = call});
 }
 
+/* The node releases others, or it is the enter of a call that goes on when it was released. */
+static void note_release(struct load *load, const struct cts_event_attributes *attributes,
+                         uint32_t node, uint32_t call)
+{
+    const uint32_t both = 1u << CTS_ATTRIBUTE_RELEASE | 1u << CTS_ATTRIBUTE_RELEASED_BY;
+    if (!attributes || !(attributes->present & both)) return;
+    const uint64_t *const values = attributes->values;
+    if (load->scan) cts_scan_spoil(load);
+    if (attributes->present & 1u << CTS_ATTRIBUTE_RELEASE)
+        (void)APPEND(load, handovers,
+                     (struct cts_path_handover){values[CTS_ATTRIBUTE_RELEASE], node, false});
+    if (attributes->present & 1u << CTS_ATTRIBUTE_RELEASED_BY)
+        (void)APPEND(load, handovers,
+                     (struct cts_path_handover){values[CTS_ATTRIBUTE_RELEASED_BY], call, true});
+}
+
 /* ---- enter and leave ---- */
 
 /* The id that OMPT gives a parallel region; 0: none. */
@@ -127,6 +143,7 @@ void cts_load_on_enter(struct load *load, const struct cts_timeline_event *event
         return;
     }
     const struct cts_path_region *const region = &load->system->regions[event->region];
+    note_release(load, attributes, frame->node, frame->node);
     if (load->scan) cts_scan_entered(load, frame);
     switch (region->kind) {
     case CTS_PATH_ALL:
@@ -223,5 +240,7 @@ void cts_load_on_leave(struct load *load, const struct cts_timeline_event *event
         if (!cts_load_leave_top(load, time_ns)) return;
     }
     note_attributes(cts_load_top(load), attributes);
-    (void)cts_load_leave_top(load, time_ns);
+    const uint32_t call = cts_load_top_node(load);
+    if (cts_load_leave_top(load, time_ns))
+        note_release(load, attributes, (uint32_t)load->location->count - 1, call);
 }

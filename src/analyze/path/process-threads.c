@@ -190,7 +190,8 @@ static enum cts_status follow_thread_event(struct cts_path_graph *graph,
                                            .location = id,
                                            .node = event->node,
                                            .before = {other->time_ns, other->location, other->node},
-                                           .joins = !begin};
+                                           .kind = begin ? CTS_PATH_SEQUEL_BEGINS
+                                                         : CTS_PATH_SEQUEL_JOINS};
     return CTS_PATH_OFFER(sequel, &sequel, error);
 }
 
@@ -242,6 +243,7 @@ static enum cts_status match_process(void *state, size_t index, struct cts_error
             status = place_teams(&forks, graph->system->by_process[p], error);
     if (!status) status = cts_path_pair_barriers(graph, &forks.teams, error);
     if (!status) status = place_threads(graph, process, error);
+    if (!status) status = cts_path_match_releases(graph, process, error);
     cts_path_teams_release(&forks.teams);
     cts_map_release(&forks.by_id);
     return status;

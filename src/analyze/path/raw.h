@@ -69,6 +69,13 @@ struct cts_path_thread_event { /* create, begin, wait, end */
     uint32_t node; /* last one at or before; wait: the call's enter */
 };
 
+/* What lets threads go on, or the call that goes on then (CTASCOPE_RELEASE, _RELEASED_BY). */
+struct cts_path_handover {
+    uint64_t number;
+    uint32_t node;
+    bool waits;
+};
+
 struct cts_path_raw {
     CTS_PATH_LIST(struct cts_path_send, sends);
     CTS_PATH_LIST(struct cts_path_receive, receives);
@@ -79,6 +86,7 @@ struct cts_path_raw {
     CTS_PATH_LIST(struct cts_path_barrier, barriers);
     CTS_PATH_LIST(struct cts_path_fork, forks);
     CTS_PATH_LIST(struct cts_path_thread_event, thread_events);
+    CTS_PATH_LIST(struct cts_path_handover, handovers);
     CTS_PATH_LIST(uint64_t, correlations); /* per device activity; empty if none has one */
     CTS_PATH_LIST(struct cts_path_dependency, dependencies);
 };

@@ -38,6 +38,19 @@ enum cts_status cts_path_await_receive(const struct cts_path_answer *answer,
                                    error);
 }
 
+/* ---- threads ---- */
+
+enum cts_status cts_path_await_thread(const struct cts_path_sequel *sequel,
+                                      enum cts_path_pattern pattern, struct cts_error *error)
+{
+    return cts_path_add_dependency(&sequel->graph->locations[sequel->location],
+                                   &(struct cts_path_dependency){.edge = sequel->before,
+                                                                 .call = sequel->node,
+                                                                 .pool = CTS_PATH_NONE,
+                                                                 .pattern = (uint8_t)pattern},
+                                   error);
+}
+
 /* ---- collectives and barriers ---- */
 
 bool cts_path_is_blocking(const struct cts_path_meeting *meeting, enum cts_path_shape shape)

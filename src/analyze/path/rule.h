@@ -7,6 +7,7 @@
  *     groups.c        a collective  mpi_barrier, n_to_n, late_root, early_root, one_sided, ...
  *     locks.c         an epoch      lock
  *     process-threads.c       fork, join    thread_start, thread_join
+ *     releases.c      threads       the same, and thread_lock, thread_signal, thread_barrier
  *     device-waits.c        API calls     blame_kernel, blame_sync, the queries, stream_wait,
  *                                   null_stream, own_copy
  *     device-turns.c  kernels       full_device, first_launch
@@ -60,12 +61,19 @@ struct cts_path_lock_call {
     uint64_t enter_ns, leave_ns;
 };
 
-/* What a thread does after something of another: its first event, or a join. */
+/* What a thread does after something of another: its first event, or a call that returns. */
+enum cts_path_sequel_kind {
+    CTS_PATH_SEQUEL_BEGINS,
+    CTS_PATH_SEQUEL_JOINS,
+    CTS_PATH_SEQUEL_LOCKS,
+    CTS_PATH_SEQUEL_IS_TOLD, /* by a signal or a post */
+    CTS_PATH_SEQUEL_MEETS,   /* others, at a barrier */
+};
 struct cts_path_sequel {
     struct cts_path_graph *graph;
     uint32_t location, node;
     struct cts_path_edge before;
-    bool joins;
+    enum cts_path_sequel_kind kind;
 };
 
 /* A call that returns when device work (marks, edges) is done; `explicitly`: no copy or memset. */
@@ -160,6 +168,11 @@ CTS_MUST_CHECK enum cts_status cts_path_await_lower(const struct cts_path_meetin
 CTS_MUST_CHECK enum cts_status cts_path_root_awaits(const struct cts_path_meeting *meeting,
                                                     enum cts_path_pattern pattern,
                                                     struct cts_error *error);
+
+/* A call of a thread waits for another thread. */
+CTS_MUST_CHECK enum cts_status cts_path_await_thread(const struct cts_path_sequel *sequel,
+                                                     enum cts_path_pattern pattern,
+                                                     struct cts_error *error);
 
 /* A kernel waits for another one. */
 CTS_MUST_CHECK enum cts_status cts_path_turn_wait(const struct cts_path_turn *turn,

@@ -47,6 +47,11 @@
       "a fence, or creating or freeing a window, waits for other ranks")                           \
     X(OMP_BARRIER, omp_barrier, "OpenMP barrier", "", "a team waits for its last thread")          \
     X(THREAD_JOIN, thread_join, "thread join", "", "a join waits for the thread's end")            \
+    X(THREAD_LOCK, thread_lock, "thread lock", "", "a thread waits until another one unlocks")     \
+    X(THREAD_SIGNAL, thread_signal, "thread signal", "",                                           \
+      "a thread waits for another one's signal or post")                                           \
+    X(THREAD_BARRIER, thread_barrier, "thread barrier", "",                                        \
+      "pthread_barrier_wait waits for the last thread")                                            \
     X(OWN_COPY, own_copy, "own copy", "",                                                          \
       "not a wait: the call of a blocking copy ends with the copy")                                \
     X(FORK, thread_start, "thread start", "",                                                      \

@@ -13,6 +13,9 @@ CTS_MUST_CHECK enum cts_status cts_path_match_locks(struct cts_path_graph *graph
                                                     struct cts_error *error);
 CTS_MUST_CHECK enum cts_status cts_path_match_threads(struct cts_path_graph *graph,
                                                       struct cts_error *error);
+/* The part of it that rests on numbered releases. */
+CTS_MUST_CHECK enum cts_status cts_path_match_releases(struct cts_path_graph *graph,
+                                                       uint32_t process, struct cts_error *error);
 /* Dependencies of host threads become waits. */
 CTS_MUST_CHECK enum cts_status cts_path_host_waits(struct cts_path_graph *graph, uint32_t location,
                                                    struct cts_error *error);

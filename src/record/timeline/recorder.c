@@ -82,6 +82,11 @@ static bool is_on(void)
     return is_on_now();
 }
 
+static bool is_open(void)
+{
+    return atomic_load_explicit(&cts_recorder_process.state, memory_order_acquire) == CTS_ON;
+}
+
 /* ---- logs ---- */
 
 static void write_texts(unsigned type, uint32_t high, const char *const *texts, unsigned count,
@@ -134,6 +139,13 @@ static struct cts_log *new_log(enum cts_log_kind kind, const struct cts_recorder
     return NULL;
 }
 
+static void (*_Atomic thread_begun)(struct cts_log *thread);
+
+static void on_thread(void (*begun)(struct cts_log *thread))
+{
+    atomic_store(&thread_begun, begun);
+}
+
 static struct cts_log *make_thread_log(void)
 {
     const int errnum = errno;
@@ -142,6 +154,8 @@ static struct cts_log *make_thread_log(void)
         log = new_log(CTS_LOG_THREAD, NULL);
         my_log = log;
         if (log) pthread_setspecific(end_key, log);
+        void (*const begun)(struct cts_log *) = atomic_load(&thread_begun);
+        if (log && begun) begun(log);
     }
     errno = errnum;
     return log;
@@ -439,10 +453,12 @@ __attribute__((destructor)) static void end_of_program(void)
 static const struct cts_recorder recorder = {
     .version = CTS_RECORDER_VERSION,
     .is_on = is_on,
+    .is_open = is_open,
     .now_ns = cts_clock_ns,
     .region = region,
     .this_thread = this_thread,
     .name_thread = name_thread,
+    .on_thread = on_thread,
     .stream = stream,
     .stream_destroyed = stream_destroyed,
     .device = device,

@@ -67,12 +67,17 @@ struct cts_recorder {
     /* Whether a timeline is recorded; the first call of a process opens it. After fork() the child
      * records as a process of its own. */
     bool (*is_on)(void);
+    /* Whether it has been opened, and is on: asking opens nothing. */
+    bool (*is_open)(void);
     uint64_t (*now_ns)(void); /* CLOCK_MONOTONIC */
 
     /* Definitions. Regions are interned: the same one gives the same number. Keep it. */
     uint32_t (*region)(const struct cts_timeline_region *region);
     struct cts_log *(*this_thread)(void); /* NULL while off */
     void (*name_thread)(const char *name);
+    /* Calls `begun` in each thread from now on, before the first event in its log. One at a time.
+     */
+    void (*on_thread)(void (*begun)(struct cts_log *thread));
     struct cts_log *(*stream)(const struct cts_recorder_stream *stream);
     void (*stream_destroyed)(struct cts_log *stream); /* its numbers may be used again */
     void (*device)(uint32_t device, const char *name, const char *kind); /* "cpu" or "gpu" */
@@ -107,7 +112,7 @@ struct cts_recorder {
     /* The process ends in an orderly way: logs are cut to their length. Later calls do nothing. */
     void (*finish)(void);
 };
-enum { CTS_RECORDER_VERSION = 3 };
+enum { CTS_RECORDER_VERSION = 4 };
 
 /* The process's recorder; never NULL. */
 const struct cts_recorder *cts_recorder_get(void);

@@ -87,15 +87,6 @@ static struct entry {
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static uint32_t entry_count;
 
-static char *demangled(const char *name)
-{
-    typedef char *demangle(const char *, char *, size_t *, int *);
-    int status = -1;
-    demangle *const function =
-        strncmp(name, "_Z", 2) == 0 ? (demangle *)dlsym(RTLD_DEFAULT, "__cxa_demangle") : NULL;
-    return function ? function(name, NULL, NULL, &status) : NULL;
-}
-
 static uint32_t define(uintptr_t function)
 {
     struct cts_symbol symbol;
@@ -103,7 +94,7 @@ static uint32_t define(uintptr_t function)
     snprintf(address, sizeof(address), "%#llx", (unsigned long long)function);
     if (!cts_symbol_of(function, &symbol))
         symbol = (struct cts_symbol){.name = address, .module = NULL};
-    char *const readable = demangled(symbol.name);
+    char *const readable = cts_symbol_readable(symbol.name);
     const char *const name = readable ? readable : symbol.name;
     uint32_t region = CTS_NO_REGION;
     if (!has_filter || regexec(&filter, name, 0, NULL, 0) == 0)

@@ -152,3 +152,12 @@ bool cts_symbol_of(uintptr_t address, struct cts_symbol *symbol)
     if (!symbol->name) symbol->name = info.dli_sname;
     return symbol->name != NULL;
 }
+
+char *cts_symbol_readable(const char *name)
+{
+    typedef char *demangle(const char *, char *, size_t *, int *);
+    int status = -1;
+    demangle *const function =
+        strncmp(name, "_Z", 2) == 0 ? (demangle *)dlsym(RTLD_DEFAULT, "__cxa_demangle") : NULL;
+    return function ? function(name, NULL, NULL, &status) : NULL;
+}

@@ -14,4 +14,8 @@ struct cts_symbol {
  * has no symbol table. */
 bool cts_symbol_of(uintptr_t address, struct cts_symbol *symbol);
 
+/* A C++ name as people write it, to be freed; NULL: it is none, or the program has no C++ library.
+ */
+char *cts_symbol_readable(const char *name);
+
 #endif

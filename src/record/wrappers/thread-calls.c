@@ -1,5 +1,6 @@
 /* Functions that order threads, in front of the C library's: each does what the function behind it
- * does, and says what it ordered. A release is said before, an acquisition after.
+ * does, and says what it ordered (threads-order.h) and whether it waited (thread-waits.h). A
+ * release is said before, an acquisition after. Whoever may wait first tries without.
  *
  * C11's threads (thrd_create(), mtx_lock(), ...), and what waits by the kernel's futexes alone
  * (std::latch, std::barrier, std::counting_semaphore, atomics) are not seen. */
@@ -11,7 +12,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "record/wrappers/thread-waits.h"
 #include "record/wrappers/threads-order.h"
+
+/* pthread_cleanup_push() reads its arguments before it saves the registers, and again after. */
+#if defined(__GNUC__) && !defined(__clang__)
+#pragma GCC diagnostic ignored "-Wclobbered"
+#endif
 
 /* Of functions that have two versions RTLD_NEXT may find the older one. */
 static void *find_behind(const char *name)
@@ -20,33 +27,71 @@ static void *find_behind(const char *name)
     return function ? function : dlsym(RTLD_NEXT, name);
 }
 
-/* `behind`: the function behind ours. */
-#define BEHIND(name)                                                                               \
-    static void *_Atomic found;                                                                    \
-    void *address = atomic_load_explicit(&found, memory_order_relaxed);                            \
-    if (!address) address = find_behind(#name);                                                    \
-    atomic_store_explicit(&found, address, memory_order_relaxed);                                  \
-    __typeof__(&name) behind;                                                                      \
-    *(void **)(void *)&behind = address
+/* `variable`: the function behind ours. */
+#define FIND(variable, name)                                                                       \
+    static void *_Atomic found_##variable;                                                         \
+    void *address_##variable = atomic_load_explicit(&found_##variable, memory_order_relaxed);      \
+    if (!address_##variable) address_##variable = find_behind(#name);                              \
+    atomic_store_explicit(&found_##variable, address_##variable, memory_order_relaxed);            \
+    __typeof__(&name) variable;                                                                    \
+    *(void **)(void *)&variable = address_##variable
+#define BEHIND(name) FIND(behind, name)
 
 #define CALLER __builtin_return_address(0)
 #define EXPORT __attribute__((visibility("default")))
 
 /* ---- locks and semaphores ---- */
 
-#define ACQUIRING(name, parameters, arguments, say)                                                \
+static bool has_acquired(int result)
+{
+    return result == 0 || result == EOWNERDEAD;
+}
+
+#define TRYING(name, parameters, arguments, say)                                                   \
     EXPORT int name parameters                                                                     \
     {                                                                                              \
         BEHIND(name);                                                                              \
         const int result = behind arguments;                                                       \
-        if (result == 0 || result == EOWNERDEAD) say(object, CALLER);                              \
+        if (has_acquired(result)) say(object, CALLER);                                             \
         return result;                                                                             \
     }
-#define RELEASING(name, type, say)                                                                 \
+/* `trying`: what does the same if it need not wait. errno stays as it was where that fails. */
+#define ACQUIRING(name, trying, parameters, arguments, say, how, ends)                             \
+    EXPORT int name parameters                                                                     \
+    {                                                                                              \
+        struct cts_thread_call call;                                                               \
+        BEHIND(name);                                                                              \
+        FIND(try_behind, trying);                                                                  \
+        const int errnum = errno;                                                                  \
+        int result = try_behind(object);                                                           \
+        if (!has_acquired(result)) {                                                               \
+            errno = errnum;                                                                        \
+            const bool begun = cts_waits_begin(&call, #name, CALLER);                              \
+            if (begun) cts_waits_link(&call, object, how);                                         \
+            pthread_cleanup_push(cts_waits_abandon, begun ? &call : NULL);                         \
+            result = behind arguments;                                                             \
+            pthread_cleanup_pop(0);                                                                \
+            if (begun) ends(&call, has_acquired(result));                                          \
+        }                                                                                          \
+        if (has_acquired(result)) say(object, CALLER);                                             \
+        return result;                                                                             \
+    }
+#define RELEASING(name, type, say, which)                                                          \
+    EXPORT int name(type *object)                                                                  \
+    {                                                                                              \
+        struct cts_thread_call call;                                                               \
+        BEHIND(name);                                                                              \
+        say(object, CALLER);                                                                       \
+        const bool begun = cts_waits_begin_release(&call, object, which, #name);                   \
+        const int result = behind(object);                                                         \
+        if (begun) cts_waits_end(&call, result == 0);                                              \
+        return result;                                                                             \
+    }
+#define FORGETTING(name, type)                                                                     \
     EXPORT int name(type *object)                                                                  \
     {                                                                                              \
         BEHIND(name);                                                                              \
-        say(object, CALLER);                                                                       \
+        cts_threads_forget(object, CALLER);                                                        \
         return behind(object);                                                                     \
     }
 
@@ -69,54 +114,76 @@ static void release_posts(const void *object, const void *caller)
 #define acquire_reader acquire_lock
 #define acquire_writer cts_threads_acquire_writer
 #define release_any    cts_threads_release_any
-#define forget         cts_threads_forget
 
 typedef const struct timespec until;
 
-ACQUIRING(pthread_mutex_lock, (pthread_mutex_t * object), (object), acquire_lock)
-ACQUIRING(pthread_mutex_trylock, (pthread_mutex_t * object), (object), acquire_lock)
-ACQUIRING(pthread_mutex_timedlock, (pthread_mutex_t * object, until *end), (object, end),
-          acquire_lock)
-ACQUIRING(pthread_mutex_clocklock, (pthread_mutex_t * object, clockid_t clock, until *end),
-          (object, clock, end), acquire_lock)
-RELEASING(pthread_mutex_unlock, pthread_mutex_t, release_lock)
-RELEASING(pthread_mutex_destroy, pthread_mutex_t, forget)
+#define LOCKING(name, trying, parameters, arguments, say)                                          \
+    ACQUIRING(name, trying, parameters, arguments, say, CTS_AWAITS, cts_waits_end_lock)
 
-ACQUIRING(pthread_spin_lock, (pthread_spinlock_t * object), (object), acquire_lock)
-ACQUIRING(pthread_spin_trylock, (pthread_spinlock_t * object), (object), acquire_lock)
-RELEASING(pthread_spin_unlock, pthread_spinlock_t, release_lock)
+LOCKING(pthread_mutex_lock, pthread_mutex_trylock, (pthread_mutex_t * object), (object),
+        acquire_lock)
+TRYING(pthread_mutex_trylock, (pthread_mutex_t * object), (object), acquire_lock)
+LOCKING(pthread_mutex_timedlock, pthread_mutex_trylock, (pthread_mutex_t * object, until *end),
+        (object, end), acquire_lock)
+LOCKING(pthread_mutex_clocklock, pthread_mutex_trylock,
+        (pthread_mutex_t * object, clockid_t clock, until *end), (object, clock, end), acquire_lock)
+RELEASING(pthread_mutex_unlock, pthread_mutex_t, release_lock, CTS_RELEASE_ALL)
+FORGETTING(pthread_mutex_destroy, pthread_mutex_t)
 
-ACQUIRING(pthread_rwlock_rdlock, (pthread_rwlock_t * object), (object), acquire_reader)
-ACQUIRING(pthread_rwlock_tryrdlock, (pthread_rwlock_t * object), (object), acquire_reader)
-ACQUIRING(pthread_rwlock_timedrdlock, (pthread_rwlock_t * object, until *end), (object, end),
-          acquire_reader)
-ACQUIRING(pthread_rwlock_clockrdlock, (pthread_rwlock_t * object, clockid_t clock, until *end),
-          (object, clock, end), acquire_reader)
-ACQUIRING(pthread_rwlock_wrlock, (pthread_rwlock_t * object), (object), acquire_writer)
-ACQUIRING(pthread_rwlock_trywrlock, (pthread_rwlock_t * object), (object), acquire_writer)
-ACQUIRING(pthread_rwlock_timedwrlock, (pthread_rwlock_t * object, until *end), (object, end),
-          acquire_writer)
-ACQUIRING(pthread_rwlock_clockwrlock, (pthread_rwlock_t * object, clockid_t clock, until *end),
-          (object, clock, end), acquire_writer)
-RELEASING(pthread_rwlock_unlock, pthread_rwlock_t, release_any)
-RELEASING(pthread_rwlock_destroy, pthread_rwlock_t, forget)
+LOCKING(pthread_spin_lock, pthread_spin_trylock, (pthread_spinlock_t * object), (object),
+        acquire_lock)
+TRYING(pthread_spin_trylock, (pthread_spinlock_t * object), (object), acquire_lock)
+RELEASING(pthread_spin_unlock, pthread_spinlock_t, release_lock, CTS_RELEASE_ALL)
 
-ACQUIRING(sem_wait, (sem_t * object), (object), acquire_posts)
-ACQUIRING(sem_trywait, (sem_t * object), (object), acquire_posts)
-ACQUIRING(sem_timedwait, (sem_t * object, until *end), (object, end), acquire_posts)
-ACQUIRING(sem_clockwait, (sem_t * object, clockid_t clock, until *end), (object, clock, end),
-          acquire_posts)
-RELEASING(sem_post, sem_t, release_posts)
-RELEASING(sem_destroy, sem_t, forget)
+LOCKING(pthread_rwlock_rdlock, pthread_rwlock_tryrdlock, (pthread_rwlock_t * object), (object),
+        acquire_reader)
+TRYING(pthread_rwlock_tryrdlock, (pthread_rwlock_t * object), (object), acquire_reader)
+LOCKING(pthread_rwlock_timedrdlock, pthread_rwlock_tryrdlock,
+        (pthread_rwlock_t * object, until *end), (object, end), acquire_reader)
+LOCKING(pthread_rwlock_clockrdlock, pthread_rwlock_tryrdlock,
+        (pthread_rwlock_t * object, clockid_t clock, until *end), (object, clock, end),
+        acquire_reader)
+LOCKING(pthread_rwlock_wrlock, pthread_rwlock_trywrlock, (pthread_rwlock_t * object), (object),
+        acquire_writer)
+TRYING(pthread_rwlock_trywrlock, (pthread_rwlock_t * object), (object), acquire_writer)
+LOCKING(pthread_rwlock_timedwrlock, pthread_rwlock_trywrlock,
+        (pthread_rwlock_t * object, until *end), (object, end), acquire_writer)
+LOCKING(pthread_rwlock_clockwrlock, pthread_rwlock_trywrlock,
+        (pthread_rwlock_t * object, clockid_t clock, until *end), (object, clock, end),
+        acquire_writer)
+RELEASING(pthread_rwlock_unlock, pthread_rwlock_t, release_any, CTS_RELEASE_ALL)
+FORGETTING(pthread_rwlock_destroy, pthread_rwlock_t)
+
+#define TAKING(name, parameters, arguments)                                                        \
+    ACQUIRING(name, sem_trywait, parameters, arguments, acquire_posts, CTS_AWAITS_ONE,             \
+              cts_waits_end)
+
+TAKING(sem_wait, (sem_t * object), (object))
+TRYING(sem_trywait, (sem_t * object), (object), acquire_posts)
+TAKING(sem_timedwait, (sem_t * object, until *end), (object, end))
+TAKING(sem_clockwait, (sem_t * object, clockid_t clock, until *end), (object, clock, end))
+RELEASING(sem_post, sem_t, release_posts, CTS_RELEASE_ONE)
+FORGETTING(sem_destroy, sem_t)
 
 /* ---- conditions: what orders is their mutex ---- */
 
 #define WAITING(name, parameters, arguments)                                                       \
     EXPORT int name parameters                                                                     \
     {                                                                                              \
+        struct cts_thread_call call;                                                               \
+        int result = 0;                                                                            \
         BEHIND(name);                                                                              \
         release_lock(object, CALLER);                                                              \
-        const int result = behind arguments;                                                       \
+        const bool begun = cts_waits_begin(&call, #name, CALLER);                                  \
+        if (begun) {                                                                               \
+            cts_waits_release(&call, object, CTS_RELEASE_ALL);                                     \
+            cts_waits_link(&call, condition, CTS_AWAITS_ONE);                                      \
+            cts_waits_link(&call, object, CTS_AWAITS);                                             \
+        }                                                                                          \
+        pthread_cleanup_push(cts_waits_abandon, begun ? &call : NULL);                             \
+        result = behind arguments;                                                                 \
+        pthread_cleanup_pop(0);                                                                    \
+        if (begun) cts_waits_end(&call, result == 0);                                              \
         acquire_lock(object, CALLER);                                                              \
         return result;                                                                             \
     }
@@ -127,6 +194,19 @@ WAITING(pthread_cond_timedwait, (pthread_cond_t * condition, pthread_mutex_t *ob
 WAITING(pthread_cond_clockwait,
         (pthread_cond_t * condition, pthread_mutex_t *object, clockid_t clock, until *end),
         (condition, object, clock, end))
+
+#define SIGNALLING(name, which)                                                                    \
+    EXPORT int name(pthread_cond_t *condition)                                                     \
+    {                                                                                              \
+        struct cts_thread_call call;                                                               \
+        BEHIND(name);                                                                              \
+        const bool begun = cts_waits_begin_release(&call, condition, which, #name);                \
+        const int result = behind(condition);                                                      \
+        if (begun) cts_waits_end(&call, result == 0);                                              \
+        return result;                                                                             \
+    }
+SIGNALLING(pthread_cond_signal, CTS_RELEASE_ONE)
+SIGNALLING(pthread_cond_broadcast, CTS_RELEASE_ALL)
 
 /* ---- barriers ---- */
 
@@ -139,54 +219,90 @@ EXPORT int pthread_barrier_init(pthread_barrier_t *barrier, const pthread_barrie
     return result;
 }
 
+/* Each phase is an object of its own: a slow thread may still be in the one before. */
 EXPORT int pthread_barrier_wait(pthread_barrier_t *barrier)
 {
+    struct cts_thread_call call;
     BEHIND(pthread_barrier_wait);
     const unsigned phase = cts_threads_arrive(barrier, CALLER);
+    const bool begun = cts_waits_begin(&call, "pthread_barrier_wait", CALLER);
+    if (begun) cts_waits_link(&call, (const char *)barrier + phase, CTS_ARRIVES);
     const int result = behind(barrier);
+    if (begun) cts_waits_end(&call, result == 0 || result == PTHREAD_BARRIER_SERIAL_THREAD);
     cts_threads_leave(barrier, phase, CALLER);
     return result;
 }
 
-RELEASING(pthread_barrier_destroy, pthread_barrier_t, forget)
+FORGETTING(pthread_barrier_destroy, pthread_barrier_t)
 
 /* ---- threads ---- */
+
+static void end_of_thread(void *unused)
+{
+    (void)unused;
+    cts_threads_ended(cts_waits_thread_ends());
+}
 
 static void *run(void *thread)
 {
     const struct cts_threads_start start = cts_threads_begin(thread);
-    return start.routine(start.argument);
+    void *result = NULL;
+    cts_waits_thread_begins(&start.origin);
+    pthread_cleanup_push(end_of_thread, NULL);
+    result = start.routine(start.argument);
+    pthread_cleanup_pop(1);
+    return result;
 }
 
 EXPORT int pthread_create(pthread_t *id, const pthread_attr_t *attributes, void *(*routine)(void *),
                           void *argument)
 {
+    struct cts_thread_call call;
     BEHIND(pthread_create);
     int kind = PTHREAD_CREATE_JOINABLE;
     if (attributes) pthread_attr_getdetachstate(attributes, &kind);
-    const struct cts_threads_start start = {routine, argument};
+    struct cts_threads_start start = {
+        routine, argument, {cts_waits_are_own(CALLER), 0, (uintptr_t)routine}};
+    const bool begun = cts_waits_begin(&call, "pthread_create", CALLER);
+    if (begun) {
+        start.origin.release = cts_waits_number(&call);
+        cts_waits_name_thread(&start.origin);
+    }
     struct cts_watched *const thread =
         cts_threads_create(kind == PTHREAD_CREATE_DETACHED, &start, CALLER);
-    if (!thread) return behind(id, attributes, routine, argument);
-    const int result = behind(id, attributes, run, thread);
-    cts_threads_created(thread, result == 0 ? id : NULL);
+    const int result =
+        thread ? behind(id, attributes, run, thread) : behind(id, attributes, routine, argument);
+    if (thread) cts_threads_created(thread, result == 0 ? id : NULL);
+    if (begun) cts_waits_end(&call, result == 0);
     return result;
 }
 
 #define JOINING(name, parameters, arguments)                                                       \
     EXPORT int name parameters                                                                     \
     {                                                                                              \
+        struct cts_thread_call call;                                                               \
         BEHIND(name);                                                                              \
         struct cts_watched *const thread = cts_threads_find(id);                                   \
+        const bool begun = cts_waits_begin(&call, #name, CALLER);                                  \
         const int result = behind arguments;                                                       \
+        if (begun && result == 0) cts_waits_released_by(&call, cts_threads_end_of(thread));        \
+        if (begun) cts_waits_end(&call, result == 0);                                              \
         cts_threads_joined(thread, result == 0, CALLER);                                           \
         return result;                                                                             \
     }
 JOINING(pthread_join, (pthread_t id, void **value), (id, value))
-JOINING(pthread_tryjoin_np, (pthread_t id, void **value), (id, value))
 JOINING(pthread_timedjoin_np, (pthread_t id, void **value, until *end), (id, value, end))
 JOINING(pthread_clockjoin_np, (pthread_t id, void **value, clockid_t clock, until *end),
         (id, value, clock, end))
+
+EXPORT int pthread_tryjoin_np(pthread_t id, void **value)
+{
+    BEHIND(pthread_tryjoin_np);
+    struct cts_watched *const thread = cts_threads_find(id);
+    const int result = behind(id, value);
+    cts_threads_joined(thread, result == 0, CALLER);
+    return result;
+}
 
 EXPORT int pthread_detach(pthread_t id)
 {

@@ -24,6 +24,7 @@ struct cts_watched {
     unsigned references;      /* of the thread, of the table, of whoever holds it */
     bool is_in_table, is_detached, is_ended;
     unsigned destructor_rounds;
+    _Atomic uint64_t end_release;
 };
 
 struct object {
@@ -452,6 +453,16 @@ struct cts_threads_start cts_threads_begin(struct cts_watched *thread)
     pthread_mutex_unlock(&lock);
     leave(&visit);
     return start;
+}
+
+void cts_threads_ended(uint64_t release)
+{
+    if (own_thread) atomic_store(&own_thread->end_release, release);
+}
+
+uint64_t cts_threads_end_of(const struct cts_watched *thread)
+{
+    return thread ? atomic_load(&thread->end_release) : 0;
 }
 
 void cts_threads_created(struct cts_watched *thread, const pthread_t *id)

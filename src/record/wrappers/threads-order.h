@@ -12,6 +12,7 @@
 #include <stdbool.h>
 
 #include "record/wrappers/thread-calls.h"
+#include "record/wrappers/thread-waits.h"
 
 /* An address may be several objects. */
 enum cts_threads_kind {
@@ -41,11 +42,17 @@ struct cts_watched;
 struct cts_threads_start {
     void *(*routine)(void *);
     void *argument;
+    struct cts_thread_origin origin;
 };
 struct cts_watched *cts_threads_create(bool is_detached, const struct cts_threads_start *start,
                                        const void *caller);
 struct cts_threads_start cts_threads_begin(struct cts_watched *thread);
 void cts_threads_created(struct cts_watched *thread, const pthread_t *id);
+
+/* The calling thread's function returns, as this release (thread-waits.h); and what it was, of a
+ * thread that has ended (NULL: 0). */
+void cts_threads_ended(uint64_t release);
+uint64_t cts_threads_end_of(const struct cts_watched *thread);
 
 /* Before and after a join: the number of a thread may belong to another one right after. */
 struct cts_watched *cts_threads_find(pthread_t id);

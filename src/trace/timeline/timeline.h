@@ -199,7 +199,9 @@ extern const char *const cts_timeline_event_names[CTS_EVENT_KIND_COUNT];
     X(DYNAMIC_SHARED, "CTASCOPE_DYNAMIC_SHARED", UINT32)                                           \
     X(COMMUNICATOR, "CTASCOPE_NCCL_COMMUNICATOR", UINT64)                                          \
     X(BYTES, "CTASCOPE_BYTES", UINT64)                                                             \
-    X(WAITING_TIME, "Waiting Time", UINT64)
+    X(WAITING_TIME, "Waiting Time", UINT64)                                                        \
+    X(RELEASE, "CTASCOPE_RELEASE", UINT64)                                                         \
+    X(RELEASED_BY, "CTASCOPE_RELEASED_BY", UINT64)
 
 enum cts_attribute {
 #define X(name, text, type) CTS_ATTRIBUTE_##name,

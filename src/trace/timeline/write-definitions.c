@@ -39,6 +39,8 @@ static const char *const attribute_descriptions[CTS_ATTRIBUTE_COUNT] = {
     [CTS_ATTRIBUTE_COMMUNICATOR] = "NCCL communicator",
     [CTS_ATTRIBUTE_BYTES] = "Bytes",
     [CTS_ATTRIBUTE_WAITING_TIME] = "Waiting time in ns",
+    [CTS_ATTRIBUTE_RELEASE] = "Number, in its process, of what lets other threads go on",
+    [CTS_ATTRIBUTE_RELEASED_BY] = "Number of what let this thread go on",
 };
 
 /* Strings are written when first needed; equal ones once. */

@@ -7,14 +7,8 @@
 
 static enum cts_status on_sequel(const struct cts_path_sequel *sequel, struct cts_error *error)
 {
-    if (!sequel->joins) return CTS_OK;
-    return cts_path_add_dependency(
-        &sequel->graph->locations[sequel->location],
-        &(struct cts_path_dependency){.edge = sequel->before,
-                                      .call = sequel->node,
-                                      .pool = CTS_PATH_NONE,
-                                      .pattern = CTS_PATH_PATTERN_THREAD_JOIN},
-        error);
+    if (sequel->kind != CTS_PATH_SEQUEL_JOINS) return CTS_OK;
+    return cts_path_await_thread(sequel, CTS_PATH_PATTERN_THREAD_JOIN, error);
 }
 
 const struct cts_path_rule cts_path_rule_thread_join = {.sequel = on_sequel};

@@ -7,8 +7,9 @@ static enum cts_status on_sequel(const struct cts_path_sequel *sequel, struct ct
 {
     struct cts_path_location *const at = &sequel->graph->locations[sequel->location];
     const uint32_t node = sequel->node;
-    if (sequel->joins || sequel->location == sequel->before.location || node >= at->count ||
-        sequel->before.node == CTS_PATH_NONE || sequel->before.source_ns > at->time_ns[node])
+    if (sequel->kind != CTS_PATH_SEQUEL_BEGINS || sequel->location == sequel->before.location ||
+        node >= at->count || sequel->before.node == CTS_PATH_NONE ||
+        sequel->before.source_ns > at->time_ns[node])
         return CTS_OK;
     return cts_path_add_wait(at,
                              &(struct cts_path_wait){.begin_ns = at->time_ns[node],
