@@ -152,7 +152,7 @@ function Pairs({ data }: { data: Memory }) {
                 ])}
             />
             {data.kernel_pairs_left_out > 0 && (
-                <p class="soft">{count(data.kernel_pairs_left_out)} more pairs are not shown.</p>
+                <p class="soft">{counted(data.kernel_pairs_left_out, "more pair is", "more pairs are")} not shown.</p>
             )}
         </Card>
     );

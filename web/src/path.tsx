@@ -250,7 +250,8 @@ export function PathSection({ path, timeline }: { path: PathData; timeline: Time
                 <h2>Timeline</h2>
                 <p class="soft">
                     {counted(path.processes, "process", "processes")}, {count(path.locations)} threads and streams,{" "}
-                    {count(path.events)} events. Activities of each, the critical path above them, waits below.
+                    {counted(path.events, "event", "events")}. Activities of each, the critical path above them, waits
+                    below.
                 </p>
                 <Timeline data={timeline} />
             </section>

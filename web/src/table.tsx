@@ -1,6 +1,6 @@
 // A table that scrolls inside its card.
 import type { ComponentChildren } from "preact";
-import { count } from "./format";
+import { counted } from "./format";
 
 export interface Column {
     title: string;
@@ -30,7 +30,7 @@ export function Table({ columns, rows, left }: { columns: Column[]; rows: Compon
                     </tbody>
                 </table>
             </div>
-            {!!left && <p class="soft">{count(left)} more rows are not shown.</p>}
+            {!!left && <p class="soft">{counted(left, "more row is", "more rows are")} not shown.</p>}
         </>
     );
 }

@@ -201,6 +201,9 @@ assert.deepEqual(
         (id) => `#${id} ${id % 10 ? "small" : "other"}, 10 ns`,
     ),
 );
+// Of four names three are told.
+const four = ["a", "b", "c", "d"].map((name, id) => ({ ...launches[id], name }));
+assert.match(strip.blocksOf(four, 0, scale)[0].text, /^4 launches: 1 × a, 1 × b, 1 × c, 1 more name\. Zoom in/);
 const binned = { bins: [{ count: 37, busy: 0.25, kernel: 1 }] };
 assert.equal(
     strip.binText(binned, 0, () => "f(int)"),

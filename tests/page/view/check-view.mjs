@@ -242,6 +242,41 @@ async function findingsOfRun() {
     await close();
 }
 
+// Where one is left over, its noun is singular; numbers have separators.
+async function oneMore() {
+    const { page, close } = await show("launch=0");
+    await page.evaluate(() => {
+        const { demo } = window;
+        const changed = (name, change) => {
+            const ask = demo[name].bind(demo);
+            demo[name] = async (...values) => change(await ask(...values));
+        };
+        changed("launches", ({ rows }) => ({
+            rows: rows.map((row) => ({ ...row, grid: [400000, 1, 1], block: [1024, 1, 1], accesses: 1 })),
+            total: rows.length + 1,
+        }));
+        changed("groups", ({ rows }) => ({ rows, total: rows.length + 1 }));
+        changed("conflicts", ({ rows }) => ({
+            rows: rows.map((row) => ({ ...row, touchCount: row.touches.length + 1 })),
+            total: rows.length,
+        }));
+        changed("findings", (rows) => rows.flatMap((row) => [row, { ...row, finding: "another" }]));
+    });
+    await page.keyboard.press("]"); // the first answers were as they are
+    await page.getByText("1 smaller group is not shown.").waitFor();
+    await page.locator(".picker").click();
+    await page.getByRole("button", { name: "1 more launch", exact: true }).waitFor();
+    const option = page.getByRole("listbox", { name: "Launches" }).getByRole("option").first();
+    assert.match(await text(option), /400,000 CTAs of 1,024 .*\b1 access$/);
+    await page.keyboard.press("Escape");
+    await page.evaluate(() => (location.hash = "#launch=4&view=conflicts&second=none"));
+    await pane(page, "conflicts").locator("tbody tr button").first().click();
+    await pane(page, "conflicts").getByText("1 more lane", { exact: true }).waitFor();
+    await page.evaluate(() => (location.hash = "#launch=1&view=source&second=none"));
+    await page.getByRole("button", { name: "1 more finding", exact: true }).first().waitFor();
+    await close();
+}
+
 // Shared memory: its variables, and the padding that the size of one tells.
 async function sharedVariables() {
     let { page, close } = await show("launch=2&record=8&view=addresses&second=none");
@@ -892,6 +927,7 @@ const parts = {
 
     // Launches, copies of an instruction and keys.
     async names() {
+        await oneMore();
         let { page, close } = await show("launch=0");
         await page.locator(".picker").click();
         const list = page.getByRole("listbox", { name: "Launches" }).getByRole("option"),

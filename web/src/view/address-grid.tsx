@@ -2,7 +2,7 @@
 // Lanes that are pointed at, selected or pinned are outlined over it; cells that are pointed at ask who
 // touched them. Wheel: zoom. Drag: select bytes. Click: select a cell's bytes. Double click: all again.
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { bytes, count } from "../format";
+import { bytes, count, counted } from "../format";
 import { TOP, paintCells, paintMark, paintRulers, sumsOf, type Dots, type Scene, type Sums } from "./address-paint";
 import { useAsk, type Answer } from "./ask";
 import { Canvas, type Brush } from "./canvas";
@@ -232,9 +232,9 @@ export function AddressGrid({
                 draw={draw}
                 redraw={(paint) => model.hover.watch(paint)}
                 label={
-                    `${region.name}: ${count(grid.columns)} columns by ` +
-                    `${count(Math.ceil(grid.rows / grid.merge))} rows of ${count(grid.cellBytes)} B, ` +
-                    `${count(touchedCells)} cells touched`
+                    `${region.name}: ${counted(grid.columns, "column", "columns")} by ` +
+                    `${counted(Math.ceil(grid.rows / grid.merge), "row", "rows")} of ${count(grid.cellBytes)} B, ` +
+                    `${counted(touchedCells, "cell", "cells")} touched`
                 }
                 onMove={(x, y) => {
                     const under = at(x, y);

@@ -1,7 +1,7 @@
 // The address map: every allocation alive at the launch, or every variable of shared memory, one of
 // them in full as a band and as cells, laid out as an array, a matrix or structs.
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { bytes, count } from "../format";
+import { bytes, count, counted } from "../format";
 import { AddressGrid, usePicture, type Region, type Shown } from "./address-grid";
 import { scaleText } from "./address-paint";
 import { AddressBand } from "./address-band";
@@ -280,7 +280,7 @@ function AllocationRow({
                 title={
                     `${a.declaration ?? allocationName(a)}\n${a.kind}, ${count(a.size)} B at ` +
                     `${hex(a.address)}${a.path ? `\n${a.path}:${a.line}` : ""}` +
-                    `${group ? `\n${count(group.accesses)} accesses` : ""}`
+                    `${group ? `\n${counted(group.accesses, "access", "accesses")}` : ""}`
                 }
                 onClick={onShow}
             >

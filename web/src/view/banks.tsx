@@ -1,7 +1,7 @@
 // Banks of a shared-memory request, alone or beside another: of another site, launch or run, as
 // before and after a padding.
 import { useMemo, useState } from "preact/hooks";
-import { count, shortName } from "../format";
+import { counted, shortName } from "../format";
 import { messageOf, useAsk } from "./ask";
 import { BankPicture } from "./bank-picture";
 import { Executions } from "./executions";
@@ -311,7 +311,7 @@ function Picker({ one, done }: { one: One; done: () => void }) {
                 {shared.map(({ site, records }) => (
                     <button onClick={() => void take(site)}>
                         {placeText(run.data!, sites!.get(site))} {sites!.get(site)?.operation}{" "}
-                        <span class="soft">{count(records)} requests</span>
+                        <span class="soft">{counted(records, "request", "requests")}</span>
                     </button>
                 ))}
                 {info.data && !shared.length && <span class="soft">That launch has no shared-memory requests.</span>}

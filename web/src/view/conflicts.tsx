@@ -1,6 +1,6 @@
 // Bytes that more than one warp touched, with who did what to them, whatever orders them.
 import { useState } from "preact/hooks";
-import { bytes, count } from "../format";
+import { bytes, count, counted } from "../format";
 import { useAsk } from "./ask";
 import { kindOf, useModel } from "./model";
 import { Choice, Empty, Failed, Head, NothingLeft, plural, Unrecorded } from "./parts";
@@ -198,7 +198,7 @@ function Touches({ conflict, space }: { conflict: Conflict; space: Space }) {
                     </li>
                 ))}
             </ul>
-            {more > 0 && <p class="soft">{count(more)} more lanes</p>}
+            {more > 0 && <p class="soft">{counted(more, "more lane", "more lanes")}</p>}
         </>
     );
 }

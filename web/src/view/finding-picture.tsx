@@ -115,7 +115,7 @@ function Sectors({ one, width }: { one: One; width: number }) {
                 `${counted(sectors.length, "sector", "sectors")} of 32 B ` +
                 `in ${counted(lines.length, "line", "lines")}, ` +
                 `ideal ${one.idealSectors || Math.ceil((lanesOf(one.mask).length * width) / SECTOR_BYTES)}` +
-                (more > 0 ? `; ${more} lines not shown` : "")
+                (more > 0 ? `; ${counted(more, "line", "lines")} not shown` : "")
             }
             wide={LINE_BYTES}
             high={6 * shown.length}

@@ -1,7 +1,7 @@
 // Records added up by line, site, allocation, operation, CTA or warp, the heaviest first; a click
 // makes a group the filter.
 import { useMemo, useState } from "preact/hooks";
-import { count, short } from "../format";
+import { counted, short } from "../format";
 import { useAsk } from "./ask";
 import { useModel, type Model } from "./model";
 import { Empty, Failed, Share, costTexts, efficiency, toneOf } from "./parts";
@@ -173,7 +173,9 @@ export function GroupPanel() {
                 })}
             </ul>
             {groups.data && groups.data.total > all.length && !!all.length && (
-                <p class="soft">{count(groups.data.total - all.length)} smaller groups are not shown.</p>
+                <p class="soft">
+                    {counted(groups.data.total - all.length, "smaller group is", "smaller groups are")} not shown.
+                </p>
             )}
             {all.length > 0 && <p class="legend soft">bar: bytes requested · accesses · efficiency</p>}
         </section>

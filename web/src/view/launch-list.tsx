@@ -1,10 +1,10 @@
 // The menu of launches: their kernels, durations and accesses, searched and sorted by the server.
 import { useEffect, useRef, useState } from "preact/hooks";
-import { count, shortName, time } from "../format";
+import { counted, shortName, time } from "../format";
 import { useAsk } from "./ask";
 import { useModel } from "./model";
 import { Choice, Empty } from "./parts";
-import { extentText, kernelName } from "./places";
+import { ctasText, extentText, kernelName } from "./places";
 import type { LaunchRow, LaunchSort } from "./source";
 
 const ROWS = 100,
@@ -34,13 +34,13 @@ function Row({ row, several, close }: { row: LaunchRow; several: boolean; close:
             <code>{shortName(name)}</code>
             <span class="soft">
                 {several && `rank ${row.rank} · `}
-                {extentText(row.grid)} CTAs of {extentText(row.block)}
+                {ctasText(row.grid)} of {extentText(row.block)}
             </span>
             <span class="num duration">{row.end > row.start ? time(row.end - row.start) : "–"}</span>
             <span class="num soft">
                 {row.recorded === "none"
                     ? "not recorded"
-                    : `${count(row.accesses)} accesses${row.recorded === "sample" ? ", sampled" : ""}`}
+                    : `${counted(row.accesses, "access", "accesses")}${row.recorded === "sample" ? ", sampled" : ""}`}
             </span>
         </button>
     );
@@ -51,12 +51,13 @@ function More({ left, full, onMore }: { left: number; full: boolean; onMore: () 
     if (full)
         return (
             <p class="soft more">
-                {count(left)} more launches: search for a kernel or a number, or click in the timeline.
+                {counted(left, "more launch", "more launches")}: search for a kernel or a number, or click in the
+                timeline.
             </p>
         );
     return (
         <button class="more" onClick={onMore}>
-            {count(left)} more launches
+            {counted(left, "more launch", "more launches")}
         </button>
     );
 }

@@ -1,6 +1,6 @@
 // Names of places: of a block and a thread in their grid, of an address in its allocation, of a site
 // in the source.
-import { shortName } from "../format";
+import { count, shortName } from "../format";
 import type { Allocation, LaunchInfo, LaunchRow, OperationKind, RunInfo, Site, Space } from "./source";
 import { hex } from "./state";
 
@@ -18,7 +18,10 @@ export function pointText(linear: number, extent: Extent): string {
     return dimensions === 1 ? `${linear}` : `(${point.slice(0, dimensions).join(", ")})`;
 }
 export const extentText = (extent: Extent) =>
-    (extent[2] > 1 ? extent : extent[1] > 1 ? extent.slice(0, 2) : extent.slice(0, 1)).join("×");
+    (extent[2] > 1 ? extent : extent[1] > 1 ? extent.slice(0, 2) : extent.slice(0, 1)).map(count).join("×");
+
+// "1 CTA", "400,000 CTAs", "32×32 CTAs"
+export const ctasText = (grid: Extent) => `${extentText(grid)} ${Math.max(...grid) === 1 ? "CTA" : "CTAs"}`;
 
 // Lanes of a warp that have a thread.
 export function liveLanes(launch: LaunchRow, warp: number): number {

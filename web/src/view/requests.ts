@@ -34,7 +34,9 @@ export interface BankCost {
 export const isActive = (mask: number, lane: number) => ((mask >>> lane) & 1) === 1;
 
 export function lanesOf(mask: number): number[] {
-    return Array.from({ length: LANES }, (_, lane) => lane).filter((lane) => isActive(mask, lane));
+    const lanes: number[] = [];
+    for (let lane = 0; lane < LANES; lane++) if (isActive(mask, lane)) lanes.push(lane);
+    return lanes;
 }
 
 function inPairs(addresses: ArrayLike<number>, mask: number, step: number): boolean {
@@ -125,11 +127,29 @@ export interface SectorCost {
     distinctBytes: number;
 }
 
+// How many units of so many bytes lie below accesses that ascend: without a list of them, which the cost of each of many
+// requests would make.
+function countUnits(ascending: ArrayLike<number>, count: number, width: number, unitBytes: number): number {
+    let units = 0,
+        seen = -1;
+    for (let i = 0; i < count; i++) {
+        const first = Math.floor(ascending[i] / unitBytes),
+            last = Math.floor((ascending[i] + width - 1) / unitBytes);
+        if (last > seen) units += last - Math.max(first, seen + 1) + 1;
+        seen = Math.max(seen, last);
+    }
+    return units;
+}
+
 export function sectorCost(addresses: ArrayLike<number>, mask: number, width: number): SectorCost {
-    const distinctBytes = unitsOf(addresses, mask, width, 1).length;
+    const ascending = new Float64Array(LANES);
+    let count = 0;
+    for (let lane = 0; lane < LANES; lane++) if (isActive(mask, lane)) ascending[count++] = addresses[lane];
+    ascending.subarray(0, count).sort();
+    const distinctBytes = countUnits(ascending, count, width, 1);
     return {
-        sectors: unitsOf(addresses, mask, width, SECTOR_BYTES).length,
-        lines: unitsOf(addresses, mask, width, LINE_BYTES).length,
+        sectors: countUnits(ascending, count, width, SECTOR_BYTES),
+        lines: countUnits(ascending, count, width, LINE_BYTES),
         ideal: Math.ceil(distinctBytes / SECTOR_BYTES),
         distinctBytes,
     };

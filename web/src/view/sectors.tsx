@@ -1,7 +1,7 @@
 // What a request moves: a row per line of 128 bytes, its four sectors of 32. Bytes that lanes asked
 // for are in the operation's colour with the lane's number; what comes along unused is red.
 import { useEffect, useMemo, useRef } from "preact/hooks";
-import { count, percent } from "../format";
+import { count, counted, percent } from "../format";
 import { useRequest } from "./banks";
 import { Canvas, drawLetter, unitOf, type Brush } from "./canvas";
 import { fitText } from "./fit-text";
@@ -122,11 +122,7 @@ function drawLines(brush: Brush, { lines, sectors }: Touched, nameOf: (line: num
         context.fillStyle = theme.text;
         if (skipped) {
             context.globalAlpha = 0.7;
-            context.fillText(
-                `${count(skipped)} line${skipped === 1 ? "" : "s"} between`,
-                left - 8 * u,
-                top - (GAP / 2) * u - u,
-            );
+            context.fillText(`${counted(skipped, "line", "lines")} between`, left - 8 * u, top - (GAP / 2) * u - u);
             context.globalAlpha = 1;
         }
         context.fillText(fitText(context, nameOf(line), (LABEL - 16) * u), left - 8 * u, top + tall / 2);
@@ -211,7 +207,10 @@ function Lines({ one, width }: { one: One; width: number }) {
     };
     const textOf = (byte: number, lanes: number[]) => {
         if (lanes.length)
-            return laneText(model, one, lanes[0]) + (lanes.length > 1 ? `, and ${lanes.length - 1} more lanes` : "");
+            return (
+                laneText(model, one, lanes[0]) +
+                (lanes.length > 1 ? `, and ${counted(lanes.length - 1, "more lane", "more lanes")}` : "")
+            );
         const moved = sectors.has(Math.floor(byte / SECTOR_BYTES));
         return (
             `${addressText(launch, one.space, byte)} (${hex(byte)}): ` +
@@ -249,7 +248,10 @@ function Lines({ one, width }: { one: One; width: number }) {
             height={touched.height * unit}
             cursor="pointer"
             class="sectors"
-            label={`${sectors.size} sectors in ${lines.length} lines transferred for ${byteLanes.size} bytes`}
+            label={
+                `${counted(sectors.size, "sector", "sectors")} in ${counted(lines.length, "line", "lines")} transferred for ` +
+                counted(byteLanes.size, "byte", "bytes")
+            }
             onMove={move}
             onLeave={leave}
             onClick={select}

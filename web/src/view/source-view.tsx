@@ -1,7 +1,7 @@
 // The source with what each line moved beside it: bytes asked for, how much of the traffic was of
 // use, requests, findings. A click on a line makes it the filter.
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { bytes, count, short } from "../format";
+import { bytes, count, counted, short } from "../format";
 import { messageOf, useAsk } from "./ask";
 import { unitOf } from "./canvas";
 import { codeOf } from "./code";
@@ -257,7 +257,7 @@ function Pills({ findings }: { findings: FindingRow[] }) {
                 <button
                     class="pill more"
                     title={others.map(told).join("\n")}
-                    aria-label={`${others.length} more findings`}
+                    aria-label={counted(others.length, "more finding", "more findings")}
                     onClick={(event) => {
                         event.stopPropagation();
                         model.set({ view: "findings" });

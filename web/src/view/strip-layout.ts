@@ -32,7 +32,7 @@ function blockText(items: TimelineItem[]): string {
     const names = [...counts].sort((a, b) => b[1] - a[1]),
         told = names.slice(0, NAMES_TOLD).map(([name, n]) => `${n} × ${name}`),
         launches = items.filter((item) => item.kind === "launch").length,
-        more = names.length > NAMES_TOLD ? `, ${names.length - NAMES_TOLD} more names` : "";
+        more = names.length > NAMES_TOLD ? `, ${counted(names.length - NAMES_TOLD, "more name", "more names")}` : "";
     const what =
         launches === items.length
             ? counted(launches, "launch", "launches")

@@ -1,7 +1,7 @@
 // The timeline strip: launches and copies of every stream. Turn the wheel to zoom, drag to move, double click to see
 // all, click a launch to open it. What is too small to see alone is a block, or binned: the fuller, the busier.
 import { useMemo, useRef, useState } from "preact/hooks";
-import { shortName, stepOf, tickText } from "../format";
+import { counted, shortName, stepOf, tickText } from "../format";
 import { useAsk } from "./ask";
 import { Canvas, unitOf, type Brush } from "./canvas";
 import { fitText } from "./fit-text";
@@ -190,7 +190,7 @@ export function TimelineStrip() {
         .flatMap((row) => row.items ?? [])
         .find((item) => item.kind === "launch" && item.id === model.launch.launch);
     const label =
-        `Timeline of ${run.launchCount} launches on ${rows.length} streams` +
+        `Timeline of ${counted(run.launchCount, "launch", "launches")} on ${counted(rows.length, "stream", "streams")}` +
         `${chosen ? `; launch ${chosen.id}, ${shortName(chosen.name)}, is open` : ""}`;
     const open = (x: number, y: number) => {
         const block = blockAt(x, y),

@@ -1,6 +1,6 @@
 // The bar on top: the run, the launch that is shown and the way to another, the search, warnings.
 import { useEffect, useRef, useState } from "preact/hooks";
-import { count, shortName, time } from "../format";
+import { count, counted, shortName, time } from "../format";
 import { openNeighbour } from "./keys";
 import { useModel } from "./model";
 import { LaunchList } from "./launch-list";
@@ -56,7 +56,7 @@ function LaunchPicker() {
                     {new Set(run.devices.map((device) => device.rank)).size > 1 && `rank ${launch.rank} · `}
                     {extentText(launch.grid)} × {extentText(launch.block)}
                     {launch.end > launch.start ? ` · ${time(launch.end - launch.start)}` : ""} ·{" "}
-                    {count(launch.accesses)} accesses
+                    {counted(launch.accesses, "access", "accesses")}
                 </span>
                 <span class="soft">▾</span>
             </button>

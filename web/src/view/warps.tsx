@@ -2,7 +2,7 @@
 // the colour of the operation. Lanes under the pointer are the hover that all views follow, and
 // lanes that touched the bytes under the pointer elsewhere are outlined here.
 import { useCallback, useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { count } from "../format";
+import { count, counted } from "../format";
 import { useAsk } from "./ask";
 import { Canvas, drawLetter, unitOf, type Brush } from "./canvas";
 import { fitText } from "./fit-text";
@@ -333,7 +333,7 @@ function RequestRows({ pages, rows: { top, shown }, onTip }: RequestRowsProps) {
             draw={draw}
             redraw={(paint) => model.hover.watch(paint)}
             cursor="pointer"
-            label={`${count(total)} requests, from row ${top}${first ? `: ${recordText(model, first)}` : ""}`}
+            label={`${counted(total, "request", "requests")}, from row ${top}${first ? `: ${recordText(model, first)}` : ""}`}
             onMove={move}
             onLeave={leave}
             onClick={select}
