@@ -127,8 +127,8 @@ export interface SectorCost {
     distinctBytes: number;
 }
 
-// How many units of so many bytes lie below accesses that ascend: without a list of them, which the cost of each of many
-// requests would make.
+// How many units of so many bytes lie below accesses that ascend: without a list of them, which would take most of the
+// time where there are many requests.
 function countUnits(ascending: ArrayLike<number>, count: number, width: number, unitBytes: number): number {
     let units = 0,
         seen = -1;

@@ -249,8 +249,8 @@ function Lines({ one, width }: { one: One; width: number }) {
             cursor="pointer"
             class="sectors"
             label={
-                `${counted(sectors.size, "sector", "sectors")} in ${counted(lines.length, "line", "lines")} transferred for ` +
-                counted(byteLanes.size, "byte", "bytes")
+                `${counted(sectors.size, "sector", "sectors")} in ${counted(lines.length, "line", "lines")} ` +
+                `transferred for ${counted(byteLanes.size, "byte", "bytes")}`
             }
             onMove={move}
             onLeave={leave}

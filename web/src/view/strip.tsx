@@ -190,7 +190,8 @@ export function TimelineStrip() {
         .flatMap((row) => row.items ?? [])
         .find((item) => item.kind === "launch" && item.id === model.launch.launch);
     const label =
-        `Timeline of ${counted(run.launchCount, "launch", "launches")} on ${counted(rows.length, "stream", "streams")}` +
+        `Timeline of ${counted(run.launchCount, "launch", "launches")} ` +
+        `on ${counted(rows.length, "stream", "streams")}` +
         `${chosen ? `; launch ${chosen.id}, ${shortName(chosen.name)}, is open` : ""}`;
     const open = (x: number, y: number) => {
         const block = blockAt(x, y),

@@ -333,7 +333,10 @@ function RequestRows({ pages, rows: { top, shown }, onTip }: RequestRowsProps) {
             draw={draw}
             redraw={(paint) => model.hover.watch(paint)}
             cursor="pointer"
-            label={`${counted(total, "request", "requests")}, from row ${top}${first ? `: ${recordText(model, first)}` : ""}`}
+            label={
+                `${counted(total, "request", "requests")}, from row ${top}` +
+                (first ? `: ${recordText(model, first)}` : "")
+            }
             onMove={move}
             onLeave={leave}
             onClick={select}
