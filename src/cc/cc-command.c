@@ -109,6 +109,17 @@ void cc_add_cuda_version(struct cc_session *session, struct cc_process *process)
         cc_add(process, cc_text(&session->request->pool, "-DCTS_CUDA_VERSION=%u", version), NULL);
 }
 
+/* What every source includes first. */
+static void add_own_headers(struct cc_process *process, const char *precompiled)
+{
+    if (precompiled) {
+        cc_add(process, "-Xclang", "-include-pch");
+        cc_add(process, "-Xclang", precompiled);
+    } else {
+        cc_add(process, "-include", "ctascope_cuda.h");
+    }
+}
+
 /* clang in CUDA mode with our headers in place of a toolkit's. */
 void cc_open_own(struct cc_session *session, struct cc_process *process, const char *side,
                  const char *architecture)
@@ -121,7 +132,8 @@ void cc_open_own(struct cc_session *session, struct cc_process *process, const c
     cc_add(process, "-Xclang", "-target-sdk-version=12.3");
     cc_add(process, "-Wno-unknown-cuda-version", NULL);
     cc_add(process, "-isystem", headers);
-    cc_add(process, "-include", "ctascope_cuda.h");
+    add_own_headers(process, strcmp(side, "--cuda-host-only") == 0 ? session->precompiled_host
+                                                                   : session->precompiled_device);
     cc_add_cuda_version(session, process);
     cc_add_tolerances(session, process);
     add_core_libraries(session, process);

@@ -23,14 +23,12 @@
 #include "common/install.h"
 #include "common/text-stream.h"
 
-#define GPU_ARCHITECTURE "sm_90" /* what device code on the CPU is compiled for */
-
 /* ---- commands ---- */
 
 static void device_command(struct cc_session *session, const struct cc_input *input,
                            const char *unit, const char *output, struct cc_process *process)
 {
-    cc_open_own(session, process, "--cuda-device-only", GPU_ARCHITECTURE);
+    cc_open_own(session, process, "--cuda-device-only", CC_CPU_ARCHITECTURE);
     /* nvcc says nothing of loops that it cannot unroll; "retarget" turns them inside out anyway. */
     cc_add(process, "--cuda-feature=+ptx83", "-Wno-pass-failed");
     cc_list_add_all(&process->command, &session->request->device);
@@ -85,7 +83,7 @@ static void host_command(struct cc_session *session, const struct cc_input *inpu
         fprintf(file, "%s\n", half->unit);
         fclose(file);
     }
-    cc_open_own(session, process, "--cuda-host-only", GPU_ARCHITECTURE);
+    cc_open_own(session, process, "--cuda-host-only", CC_CPU_ARCHITECTURE);
     cc_add_host_options(session, process);
     if (session->request->instrument) {
         cc_add(process, "-Xclang", "-debug-info-kind=constructor");
@@ -251,8 +249,9 @@ static int join_objects(struct cc_session *session, const char *host, const char
     return cc_process_run(session, &process);
 }
 
-static int compile_for_cpu(struct cc_session *session, const struct cc_input *input,
-                           struct cc_list *objects, const char *object_name)
+/* What a compile with precompiled headers failed for it does not say: they may be the reason. */
+static int try_for_cpu(struct cc_session *session, const struct cc_input *input,
+                       struct cc_list *objects, const char *object_name)
 {
     const bool to_object = session->request->stage != CC_LINK;
     const char *const unit = cc_unit(session, input, object_name);
@@ -273,7 +272,9 @@ static int compile_for_cpu(struct cc_session *session, const struct cc_input *in
     cc_process_start(session, &host);
     const int device_status = compile_device(session, &device, &retarget);
     const int host_status = cc_process_wait(&host);
-    if (!session->request->dry_run && !cc_stopped()) report(&messages, device_status, host_status);
+    if (!session->request->dry_run && !cc_stopped() &&
+        !(session->precompiled_host && (device_status || host_status)))
+        report(&messages, device_status, host_status);
     cc_process_release(&device);
     cc_process_release(&retarget);
     cc_process_release(&host);
@@ -282,6 +283,17 @@ static int compile_for_cpu(struct cc_session *session, const struct cc_input *in
     cc_list_add(objects, host_object);
     cc_list_add(objects, device_object);
     return 0;
+}
+
+static int compile_for_cpu(struct cc_session *session, const struct cc_input *input,
+                           struct cc_list *objects, const char *object_name)
+{
+    if (cc_find_precompiled(session)) {
+        const int status = try_for_cpu(session, input, objects, object_name);
+        session->precompiled_device = session->precompiled_host = NULL;
+        if (status == 0 || cc_stopped()) return status;
+    }
+    return try_for_cpu(session, input, objects, object_name);
 }
 
 int cc_compile_cuda(struct cc_session *session, const struct cc_input *input,
@@ -300,7 +312,7 @@ int cc_preprocess_cuda(struct cc_session *session, const struct cc_input *input)
     if (request->for_cuda)
         cc_open_for_gpu(session, &process, "--cuda-host-only");
     else
-        cc_open_own(session, &process, "--cuda-host-only", GPU_ARCHITECTURE);
+        cc_open_own(session, &process, "--cuda-host-only", CC_CPU_ARCHITECTURE);
     cc_list_add_all(&process.command, &request->host);
     if (request->stage == CC_PREPROCESS) {
         cc_add(&process, "-E", NULL);

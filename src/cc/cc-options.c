@@ -457,7 +457,7 @@ static enum cts_status check(const struct cc_request *request, struct cts_error 
     size_t source_count = 0;
     for (size_t i = 0; i < request->input_count; i++)
         source_count += request->inputs[i].language != CC_LINKER_INPUT;
-    if (request->stage == CC_VERSION || request->stage == CC_HELP) return CTS_OK;
+    if (request->stage >= CC_PRECOMPILE) return CTS_OK; /* needs no source */
     if (request->input_count == 0) return cts_fail(error, CTS_USAGE, "no input files");
     if ((request->stage == CC_OBJECT || request->stage == CC_PREPROCESS) && request->output &&
         source_count > 1)

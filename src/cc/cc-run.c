@@ -219,6 +219,7 @@ static void describe_toolkit(void)
 int cc_request_run(struct cc_session *session)
 {
     if (session->request->stage == CC_VERSION) return print_version(session);
+    if (session->request->stage == CC_PRECOMPILE) return cc_precompile_headers(session);
     struct cc_request *const request = session->request;
     if (request->verbose && !request->for_cuda) describe_toolkit();
     if (request->stage == CC_DEVICE_LINK) return make_empty_object(session);

@@ -24,6 +24,16 @@ void cc_close_cuda(struct cc_process *process, const struct cc_input *input, con
 /* What makes clang as tolerant as nvcc and its host compiler are; needs session->overlay. */
 void cc_add_tolerances(struct cc_session *session, struct cc_process *process);
 
+/* ---- the headers that every source includes first (cc-precompiled.c) ---- */
+
+#define CC_CPU_ARCHITECTURE "sm_90" /* what device code on the CPU is compiled for */
+
+/* Sets session->precompiled_device and _host if they are precompiled, and this request's options
+ * mean the same to them; whether it did. */
+bool cc_find_precompiled(struct cc_session *session);
+/* Returns an exit status. */
+int cc_precompile_headers(struct cc_session *session);
+
 /* ---- toolkits (cc-toolkit.c) ---- */
 
 /* The directory of an installed toolkit, or NULL. */

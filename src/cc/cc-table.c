@@ -40,6 +40,7 @@ static const struct cc_option options[] = {
     {"-dlink --device-link", CC_FLAG, STAGE(CC_DEVICE_LINK)},
     {"-lib --lib", CC_FLAG, STAGE(CC_LIBRARY)},
     {"-E --preprocess", CC_FLAG, STAGE(CC_PREPROCESS)},
+    {"--precompile-headers", CC_FLAG, STAGE(CC_PRECOMPILE)},
     {"--version -V", CC_FLAG, STAGE(CC_VERSION)},
     {"--help -h", CC_FLAG, STAGE(CC_HELP)},
     {"-ptx --ptx -cubin --cubin -fatbin --fatbin -cuda --cuda -S -run --run -m32", CC_FLAG,

@@ -6,6 +6,7 @@
  *   cc-process.c   running compilers: environment, temporary files, signals
  *   cc-tolerate.c  what nvcc takes and clang does not
  *   cc-compile.c   from one source to one object, for the CPU device
+ *   cc-precompiled.c  the headers that all sources include first, compiled once
  *   cc-cuda.c      the same for GPUs, with a toolkit and without one
  *   cc-toolkit.c   which toolkit is installed
  *   cc-explain.c   what is not supported, and what to do
@@ -39,6 +40,7 @@ enum cc_stage {
     CC_DEPENDENCIES, /* -M, -MM */
     CC_DEVICE_LINK,  /* -dlink: nothing to do for the CPU but to write an empty object */
     CC_LIBRARY,      /* nvcc's -lib */
+    CC_PRECOMPILE,   /* our headers */
     CC_VERSION,
     CC_HELP
 };
@@ -121,7 +123,9 @@ struct cc_session {
     const char *directory;       /* for intermediate files */
     const char *clang, *clangxx; /* paths */
     const char *overlay;         /* of the source being compiled (cc_tolerate), or NULL */
-    struct cc_list created;      /* files to remove at the end */
+    /* The headers that a source includes first (cc_find_precompiled), or NULL: not precompiled. */
+    const char *precompiled_device, *precompiled_host;
+    struct cc_list created; /* files to remove at the end */
 };
 
 CTS_MUST_CHECK enum cts_status cc_session_open(struct cc_session *session,

@@ -72,6 +72,9 @@ static const struct cts_option options[] = {
     {.name = "strict", .help = "CPU device: treat an integer division by zero as a fault"},
     {.name = "no-instrument",
      .help = "do not instrument; a recording of the program has no accesses"},
+    {.name = "precompile-headers",
+     .help = "instead of compiling a program: compile the CUDA headers that all programs include, "
+             "for faster compiles from then on; kept next to ctascope's libraries"},
     {.name = "keep",
      .argument = "DIR",
      .help = "keep intermediate files in this directory (default: delete them)"},
