@@ -120,6 +120,34 @@ static struct trace *one_kernel(void)
     return trace;
 }
 
+/* Threads that meet, and a join: whoever comes last once times change is waited for. */
+static void threads(void **state)
+{
+    (void)state;
+    struct trace *const trace = trace_new();
+    const uint32_t master = trace_rank(trace);
+    const uint32_t thread = trace_location(trace, "Thread 1", CTS_LOCATION_THREAD, 0);
+    trace_set(trace_enter(trace, master, 0, "pthread_create"), CTS_ATTRIBUTE_RELEASE, 1);
+    trace_leave(trace, master, 2, "pthread_create");
+    trace_call(trace, master, 2, 40, "short");
+    trace_set(trace_call(trace, master, 40, 72, "pthread_barrier_wait"), CTS_ATTRIBUTE_RELEASED_BY,
+              2);
+    trace_set(trace_call(trace, master, 80, 91, "pthread_join"), CTS_ATTRIBUTE_RELEASED_BY, 3);
+    trace_set(trace_enter(trace, thread, 6, "thread work"), CTS_ATTRIBUTE_RELEASED_BY, 1);
+    trace_call(trace, thread, 8, 70, "long");
+    trace_set(trace_enter(trace, thread, 70, "pthread_barrier_wait"), CTS_ATTRIBUTE_RELEASE, 2);
+    trace_leave(trace, thread, 71, "pthread_barrier_wait");
+    trace_set(trace_leave(trace, thread, 90, "thread work"), CTS_ATTRIBUTE_RELEASE, 3);
+    assert_int_equal(runtime(trace, "long", 1), 91);
+    assert_int_equal(runtime(trace, "long", 2), 91 + 62);
+    assert_int_equal(runtime(trace, "long", 0.5), 91 - 30); /* the short one is awaited, at 40 */
+    assert_int_equal(runtime(trace, "long", 0), 91 - 30);
+    assert_int_equal(runtime(trace, "short", 0), 91);
+    assert_int_equal(runtime(trace, "short", 2), 91 + 8);
+    assert_int_equal(runtime(trace, "thread work", 0), 91 - 2 - 10); /* not waited for at the end */
+    trace_free(trace);
+}
+
 static void synchronisation(void **state)
 {
     (void)state;
@@ -898,6 +926,7 @@ int main(void)
         cmocka_unit_test(late_sender),
         cmocka_unit_test(init),
         cmocka_unit_test(barrier),
+        cmocka_unit_test(threads),
         cmocka_unit_test(synchronisation),
         cmocka_unit_test(targets),
         cmocka_unit_test(stream_wait),

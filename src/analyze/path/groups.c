@@ -33,7 +33,8 @@ static int by_enter(const void *left, const void *right)
 
 static bool is_of_process(const struct cts_path_member *member)
 {
-    return member->key >> 60 != 2 && member->key != UINT64_MAX; /* a team's are of threads */
+    return member->key >> 60 != CTS_PATH_OF_THREADS >> 60 &&
+           member->key != UINT64_MAX; /* a team's are of threads */
 }
 
 /* The i-th collective of a process is the i-th of the others, whichever thread takes part. */

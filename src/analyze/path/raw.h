@@ -17,7 +17,8 @@ struct cts_path_receive {
     uint32_t post, done, peer, communicator, tag;
     uint32_t probe; /* enter node of a probe that saw it; NONE */
 };
-struct cts_path_member { /* of a collective or a barrier */
+#define CTS_PATH_OF_THREADS (2ull << 60) /* in `key`: no member is its process's */
+struct cts_path_member {                 /* of a collective or a barrier */
     uint64_t enter_ns, key;
     uint32_t order;    /* among those with the same key, on this location */
     uint32_t location; /* whose */
@@ -33,6 +34,7 @@ enum cts_path_shape {
     CTS_PATH_SHAPE_TO_ONE,   /* n to 1 */
     CTS_PATH_SHAPE_PREFIX,   /* scan */
     CTS_PATH_SHAPE_TEAM,     /* OpenMP barrier: only who stayed for the last one waited */
+    CTS_PATH_SHAPE_THREADS,  /* barrier of pthreads */
     CTS_PATH_SHAPE_SEEN,     /* MPI_Init...: only who stayed for the last one waited */
 };
 /* From MPI_Win_lock to MPI_Win_unlock. */

@@ -4,10 +4,11 @@
  *
  *     found by        in            offered to
  *     message-waits.c      send, receive late_sender, late_receiver, late_partner, late_post, ...
- *     groups.c        a collective  mpi_barrier, n_to_n, late_root, early_root, one_sided, ...
+ *     groups.c        a collective  mpi_barrier, n_to_n, late_root, early_root, one_sided, ...;
+ *                                   of threads thread_barrier
  *     locks.c         an epoch      lock
  *     process-threads.c       fork, join    thread_start, thread_join
- *     releases.c      threads       the same, and thread_lock, thread_signal, thread_barrier
+ *     releases.c      threads       the same, and thread_lock, thread_signal
  *     device-waits.c        API calls     blame_kernel, blame_sync, the queries, stream_wait,
  *                                   null_stream, own_copy
  *     device-turns.c  kernels       full_device, first_launch
@@ -66,8 +67,7 @@ enum cts_path_sequel_kind {
     CTS_PATH_SEQUEL_BEGINS,
     CTS_PATH_SEQUEL_JOINS,
     CTS_PATH_SEQUEL_LOCKS,
-    CTS_PATH_SEQUEL_IS_TOLD, /* by a signal or a post */
-    CTS_PATH_SEQUEL_MEETS,   /* others, at a barrier */
+    CTS_PATH_SEQUEL_IS_TOLD /* by a signal or a post */
 };
 struct cts_path_sequel {
     struct cts_path_graph *graph;

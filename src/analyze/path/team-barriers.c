@@ -73,7 +73,7 @@ static enum cts_status add_member(const struct pairing *p, const struct cts_path
         return CTS_MEMORY;
     at->raw->members.items[at->raw->members.count++] =
         (struct cts_path_member){.enter_ns = at->time_ns[call->call],
-                                 .key = 2ull << 60 | call->fork,
+                                 .key = CTS_PATH_OF_THREADS | call->fork,
                                  .order = order,
                                  .location = call->location,
                                  .call = call->call,
