@@ -12,6 +12,7 @@
 #include "common/progress.h"
 #include "common/text-table.h"
 #include "import/import.h"
+#include "trace/catalogue.h"
 #include "trace/seal.h"
 #include "cli/shared-options.h"
 
@@ -110,7 +111,8 @@ static int run_import(const struct cts_arguments *arguments)
     free(command);
     if (status) return cts_report_error(arguments, &error);
     if (result.is_timeline) status = make_archive(run_path, threads, &result, &error);
-    if (!status) (void)!cts_seal_write(run_path, NULL); /* without it readers know less */
+    if (!status) status = cts_catalogue_tidy(run_path, &error);
+    if (!status) status = cts_seal_write(run_path, &error); /* without it a run is incomplete */
     if (!status && !result.is_timeline) print_result(&result, run_path);
     cts_import_result_release(&result);
     return status ? cts_report_error(arguments, &error) : CTS_EXIT_OK;

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "common/read-file.h"
 #include "import/importer.h"
 
 #define CTS_IMPORTERS(X) X(trc) X(kineto) X(folder)
@@ -28,12 +29,12 @@ static enum cts_status read_head(const char *path, uint8_t *head, size_t *head_b
                                  struct cts_error *error)
 {
     struct stat facts;
-    const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe is not waited for */
+    const int fd = cts_open_file(path, O_RDONLY | O_NONBLOCK, 0); /* a pipe is not waited for */
     if (fd < 0) return cts_fail_errno(error, errno, "cannot open '%s'", path);
     enum cts_status status = CTS_OK;
     if (fstat(fd, &facts) == 0 && !S_ISREG(facts.st_mode))
         status = cts_fail(error, CTS_IO, "cannot read '%s': it is not a regular file", path);
-    const ssize_t count = status ? 0 : read(fd, head, CTS_IMPORTER_HEAD_BYTES);
+    const ssize_t count = status ? 0 : cts_read_file(fd, head, CTS_IMPORTER_HEAD_BYTES);
     if (count < 0) status = cts_fail_errno(error, errno, "cannot read '%s'", path);
     *head_bytes = count < 0 ? 0 : (size_t)count;
     close(fd);
@@ -47,10 +48,12 @@ static enum cts_status choose(const char *path, const struct cts_importer **impo
     size_t head_bytes;
     struct stat facts;
     const bool is_folder = stat(path, &facts) == 0 && S_ISDIR(facts.st_mode);
-    const enum cts_status status = is_folder ? CTS_OK : read_head(path, head, &head_bytes, error);
+    enum cts_status status = is_folder ? CTS_OK : read_head(path, head, &head_bytes, error);
     for (unsigned i = 0; !status && i < IMPORTER_COUNT; i++) {
+        bool is_own = false;
         *importer = importers[i];
-        if (importers[i]->claims && importers[i]->claims(path)) return CTS_OK;
+        if (importers[i]->claims) status = importers[i]->claims(path, &is_own, error);
+        if (status || is_own) return status;
         if (is_folder && importers[i]->takes_folders) return CTS_OK;
         if (!is_folder && importers[i]->recognises && importers[i]->recognises(head, head_bytes))
             return CTS_OK;

@@ -13,7 +13,7 @@ struct cts_importer {
     /* Whether a file that begins so is one of its own; at most CTS_IMPORTER_HEAD_BYTES. */
     bool (*recognises)(const uint8_t *bytes, size_t byte_count);
     /* Whether a file or a directory is its own; either this or the one above may be NULL. */
-    bool (*claims)(const char *path);
+    enum cts_status (*claims)(const char *path, bool *is_own, struct cts_error *error);
     bool takes_folders; /* a path may be a directory */
     /* `result` is empty at first; the caller releases it, also after a failure. */
     enum cts_status (*import)(const struct cts_import_options *options,

@@ -67,11 +67,12 @@ static enum cts_status add_folder(struct importing *in, const char *path)
     struct dirent *entry;
     while (!status && (entry = readdir(directory))) {
         char file[PATH_MAX];
+        bool is_trace = false;
         const int length = snprintf(file, sizeof file, "%s/%s", path, entry->d_name);
-        if (length < 0 || (size_t)length >= sizeof file || !has_name_of_trace(entry->d_name) ||
-            !cts_kineto_is_trace(file))
+        if (length < 0 || (size_t)length >= sizeof file || !has_name_of_trace(entry->d_name))
             continue;
-        status = add_file(in, file);
+        status = cts_kineto_is_trace(file, &is_trace, in->error);
+        if (!status && is_trace) status = add_file(in, file);
     }
     closedir(directory);
     if (!status && in->files.count > first)

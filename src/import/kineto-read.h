@@ -119,7 +119,9 @@ CTS_MUST_CHECK enum cts_status cts_kineto_read(const char *path, struct cts_kine
                                                struct cts_error *error);
 void cts_kineto_file_release(struct cts_kineto_file *file);
 
-/* Whether the file's beginning looks like such a trace, or the directory holds one. */
-bool cts_kineto_is_trace(const char *path);
+/* Whether the file's beginning looks like such a trace, or the directory holds one; CTS_IO,
+ * CTS_MEMORY: it could not be read. */
+CTS_MUST_CHECK enum cts_status cts_kineto_is_trace(const char *path, bool *is_own,
+                                                   struct cts_error *error);
 
 #endif

@@ -124,22 +124,39 @@ static int open_read_only(const char *run_path, const char *path, sqlite3 **db)
     return code;
 }
 
+/* With an empty log, the database alone is all. */
+static bool open_without_log(const char *path, sqlite3 **db)
+{
+    char *const uri = immutable_uri(path);
+    const int flags = SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_URI;
+    const bool is_open = uri && sqlite3_open_v2(uri, db, flags, NULL) == SQLITE_OK;
+    free(uri);
+    return is_open;
+}
+
+/* Rows of the log are read with its index in memory, which SQLite does for the only user of a
+ * database. Only who may write it can lock it so; nothing is written. */
+static bool open_with_log(const char *path, sqlite3 **db)
+{
+    const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOMUTEX;
+    return eaccess(path, W_OK) == 0 && sqlite3_open_v2(path, db, flags, NULL) == SQLITE_OK &&
+           sqlite3_db_config(*db, SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE, 1, NULL) == SQLITE_OK &&
+           sqlite3_exec(*db, "PRAGMA locking_mode=EXCLUSIVE", NULL, NULL, NULL) == SQLITE_OK;
+}
+
 /* Where a database with a write-ahead log cannot be read since there is no room for the file that
- * its readers share: true if that file is not needed, since nothing is in the log and nobody
- * records. Then the database is opened again without. */
-static bool open_without_log(const char *run_path, const char *path, sqlite3 **db)
+ * its readers share: opens it again without that file, if nobody records. */
+static bool open_without_sharing(const char *run_path, const char *path, sqlite3 **db)
 {
     char log_path[PATH_MAX + 8];
     struct stat info;
-    snprintf(log_path, sizeof log_path, "%s-wal", path);
-    if (stat(log_path, &info) ? errno != ENOENT : info.st_size != 0) return false;
     snprintf(log_path, sizeof log_path, "%s-journal", path);
     if (!access(log_path, F_OK) || cts_run_is_held(run_path)) return false;
-    char *const uri = immutable_uri(path);
+    snprintf(log_path, sizeof log_path, "%s-wal", path);
+    const bool has_log = stat(log_path, &info) == 0 && info.st_size;
+    if (!has_log && access(log_path, F_OK) && errno != ENOENT) return false;
     sqlite3 *again = NULL;
-    const int flags = SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_URI;
-    const bool is_open = uri && sqlite3_open_v2(uri, &again, flags, NULL) == SQLITE_OK;
-    free(uri);
+    const bool is_open = has_log ? open_with_log(path, &again) : open_without_log(path, &again);
     if (!is_open) {
         sqlite3_close(again);
         return false;
@@ -231,7 +248,7 @@ static enum cts_status read_with(
         be_careful(db);
         struct cts_schema *const schema = &catalogue->private_data->schema;
         status = check_version(db, schema, error);
-        if (status == CTS_IO && open_without_log(run_path, path, &db)) {
+        if (status == CTS_IO && open_without_sharing(run_path, path, &db)) {
             be_careful(db);
             status = check_version(db, schema, error);
         }

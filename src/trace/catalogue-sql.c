@@ -226,6 +226,25 @@ static void use_write_ahead_log(sqlite3 *db)
     }
 }
 
+/* Opens for writing. SQLite takes any error for a lack of rights, and tries read-only: then whether
+ * the file can be opened for writing is asked again, which gives the reason, or was a thing of the
+ * moment. */
+static enum cts_status open_writable(const char *path, sqlite3 **db, struct cts_error *error)
+{
+    const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX;
+    if (sqlite3_open_v2(path, db, flags, NULL))
+        return cts_sql_fail(*db, error, "cannot open '%s'", path);
+    if (sqlite3_db_readonly(*db, "main") != 1) return CTS_OK;
+    sqlite3_close(*db);
+    *db = NULL;
+    const int file = open(path, O_RDWR | O_CLOEXEC);
+    if (file < 0) return cts_fail_errno(error, errno, "cannot write '%s'", path);
+    close(file);
+    if (sqlite3_open_v2(path, db, flags, NULL))
+        return cts_sql_fail(*db, error, "cannot open '%s'", path);
+    return CTS_OK;
+}
+
 enum cts_status cts_catalogue_open_database(const char *run_path, sqlite3 **db_out,
                                             struct cts_error *error)
 {
@@ -240,11 +259,8 @@ enum cts_status cts_catalogue_open_database(const char *run_path, sqlite3 **db_o
         close(made);
     }
     sqlite3 *db = NULL;
-    const int flags = SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_NOMUTEX;
-    enum cts_status status = CTS_OK;
-    if (sqlite3_open_v2(path, &db, flags, NULL)) {
-        status = cts_sql_fail(db, error, "cannot open '%s'", path);
-    } else {
+    enum cts_status status = open_writable(path, &db, error);
+    if (!status) {
         sqlite3_busy_timeout(db, BUSY_MS);
         const int64_t object_count = count_objects(db);
         if (object_count < 0)

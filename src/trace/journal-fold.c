@@ -480,10 +480,11 @@ static void finish_files(const struct fold *f)
     cts_buffer_release(&numbers);
 }
 
-/* Whether the process that writes a journal lives: it holds a lock, or, where it could not, the
- * process id tells. */
-static bool is_live(int fd, bool is_locked, int64_t pid)
+/* Whether the process that writes a journal lives and has not closed it: it holds a lock, or, where
+ * it could not, the process id tells. */
+static bool is_live(int fd, bool is_locked, bool is_closed, int64_t pid)
 {
+    if (!is_locked && is_closed) return false;
     if (is_locked) {
         if (flock(fd, LOCK_EX | LOCK_NB) != 0) return errno == EWOULDBLOCK;
         flock(fd, LOCK_UN);
@@ -507,7 +508,9 @@ static enum cts_status fold_open(struct fold *f, const struct cts_fold *options,
     f->header = calloc(1, sizeof *f->header);
     if (!f->header) return cts_fail(error, CTS_MEMORY, "no memory to read '%s'", f->path);
     enum cts_status status = read_header(f, &found, error);
-    f->is_live = found && is_live(f->fd, f->header->is_locked, f->header->pid);
+    f->is_live =
+        found && is_live(f->fd, f->header->is_locked,
+                         atomic_load(&f->header->state) == CTS_JOURNAL_CLOSED, f->header->pid);
     if (f->is_live && options->remove) return status;
     if (!status && !found && !is_old(f->fd) && !(options->remove && !options->only_known))
         return CTS_OK; /* it may just be being made */
@@ -632,7 +635,10 @@ static bool see_live(int fd, int64_t *pid)
     if (memcmp(bytes, CTS_JOURNAL_MAGIC, sizeof CTS_JOURNAL_MAGIC - 1) != 0) return false;
     const int64_t writer = (int64_t)cts_get_u64(bytes + offsetof(struct cts_journal_header, pid));
     if (pid) *pid = writer;
-    return is_live(fd, cts_get_u32(bytes + offsetof(struct cts_journal_header, is_locked)), writer);
+    return is_live(fd, cts_get_u32(bytes + offsetof(struct cts_journal_header, is_locked)),
+                   cts_get_u32(bytes + offsetof(struct cts_journal_header, state)) ==
+                       CTS_JOURNAL_CLOSED,
+                   writer);
 }
 
 bool cts_journals_exist(const char *run_path)

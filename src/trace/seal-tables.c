@@ -117,7 +117,11 @@ enum cts_status cts_seal_store_tables(sqlite3 *db, struct cts_error *error)
     for (unsigned t = 0; !status && t <= CTS_TABLE_COUNT; t++) {
         struct table_sum sum;
         char columns[COLUMNS_TEXT_BYTES], text[20];
-        if (!is_summed(t) || !cts_seal_has_table(db, name_of(t))) continue;
+        if (!is_summed(t)) continue;
+        if (!cts_seal_has_table(db, name_of(t))) {
+            if (cts_sql_has_failed(db)) status = cts_sql_fail(db, error, what);
+            continue;
+        }
         columns_of(t, columns, sizeof columns);
         const int code = sum_table(db, name_of(t), columns, &sum);
         snprintf(text, sizeof text, "%016" PRIx64, sum.sum);
@@ -142,17 +146,22 @@ static const struct cts_checksum *find_checksum(const struct cts_catalogue *cata
 
 /* A table of which the seal has a checksum is there, also one that this program does not know; and
  * each has one checksum. */
-static void check_sealed_tables(sqlite3 *db, struct cts_catalogue *catalogue)
+static enum cts_status check_sealed_tables(sqlite3 *db, struct cts_catalogue *catalogue,
+                                           struct cts_error *error)
 {
     for (size_t i = 0; i < catalogue->checksum_count; i++) {
         const struct cts_checksum *const sealed = &catalogue->checksums[i];
-        if (!cts_seal_has_table(db, sealed->name))
+        const bool is_there = cts_seal_has_table(db, sealed->name);
+        if (!is_there && cts_sql_has_failed(db))
+            return cts_sql_fail(db, error, "table '%s'", sealed->name);
+        if (!is_there)
             cts_gaps_add(&catalogue->gaps,
                          "run.db lacks table '%s', which it had when the recording ended",
                          sealed->name);
         else if (find_checksum(catalogue, sealed->name) != sealed)
             cts_gaps_add(&catalogue->gaps, "run.db has two checksums of table '%s'", sealed->name);
     }
+    return CTS_OK;
 }
 
 /* Names of columns go into SQL: nothing but what columns_of() writes may. */
@@ -169,11 +178,16 @@ enum cts_status cts_seal_check_tables(sqlite3 *db, struct cts_catalogue *catalog
         return cts_sql_has_failed(db) ? cts_sql_fail(db, error, "cannot read table 'run'") : CTS_OK;
     /* A column that is not there would be taken for a text that is the same in each row. */
     sqlite3_db_config(db, SQLITE_DBCONFIG_DQS_DML, 0, NULL);
-    check_sealed_tables(db, catalogue);
+    const enum cts_status status = check_sealed_tables(db, catalogue, error);
+    if (status) return status;
     for (unsigned t = 0; t <= CTS_TABLE_COUNT; t++) {
         const char *const name = name_of(t);
         struct table_sum sum = {0};
-        if (!is_summed(t) || !cts_seal_has_table(db, name)) continue;
+        if (!is_summed(t)) continue;
+        if (!cts_seal_has_table(db, name)) {
+            if (cts_sql_has_failed(db)) return cts_sql_fail(db, error, "table '%s'", name);
+            continue;
+        }
         const struct cts_checksum *const sealed = find_checksum(catalogue, name);
         if (!sealed) {
             cts_gaps_add(&catalogue->gaps, "run.db lacks the checksum of table '%s'", name);

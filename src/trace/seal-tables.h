@@ -10,7 +10,8 @@
 
 #define CTS_SEAL_KEY "sealed" /* of table run */
 
-/* Whether the database has a table of that name. */
+/* Whether the database has a table of that name; if false, cts_sql_has_failed() may say that it
+ * could not be told. */
 bool cts_seal_has_table(sqlite3 *db, const char *name);
 /* Writes a row of table `checksums` for each table that there is. */
 CTS_MUST_CHECK enum cts_status cts_seal_store_tables(sqlite3 *db, struct cts_error *error);

@@ -165,8 +165,9 @@ enum cts_status cts_seal_write(const char *run_path, struct cts_error *error)
     sqlite3 *db = NULL;
     enum cts_status status = cts_catalogue_open_database(run_path, &db, error);
     if (!status && (!cts_seal_has_table(db, "files") || !cts_seal_has_table(db, "checksums"))) {
-        cts_catalogue_close_database(db); /* of an earlier version */
-        return CTS_OK;
+        if (cts_sql_has_failed(db)) status = cts_sql_fail(db, error, "cannot seal the run");
+        cts_catalogue_close_database(db); /* of an earlier version, if nothing failed */
+        return status ? cts_context(error, "'%s'", run_path) : CTS_OK;
     }
     if (!status) status = cts_sql_run(db, begin, "cannot seal the run", error);
     if (!status) status = store_files(db, run_path, error);

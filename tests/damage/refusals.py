@@ -150,6 +150,32 @@ class Refusals(unittest.TestCase):
         for key in ("complete", "launches", "accesses", "records"):
             self.assertEqual(totals[key], whole[key], key)
 
+    def test_rows_in_the_log_are_read_where_nothing_can_be_written(self):
+        run = self.copy("rows")
+        database = sqlite3.connect(run + "/run.db", isolation_level=None)
+        database.execute("pragma journal_mode = wal")
+        database.execute("pragma wal_autocheckpoint = 0")
+        database.execute("update run set value = 'a name in the log' where key = 'host'")
+        names = [run + "/run.db", run + "/run.db-wal"]
+        kept = {name: self.files(run)[name] for name in names}
+        database.close()  # which writes the log's rows into run.db and removes it
+        for name in names:
+            with open(name, "wb") as file:
+                file.write(kept[name])
+        os.symlink("/nonexistent/file", run + "/run.db-shm")
+        for verb in ("info", "comm", "path"):
+            self.call(verb, run)
+        self.assertIn("a name in the log", self.call("info", run).stdout)
+        os.remove(run + "/run.db-shm")
+        self.assertEqual({name: self.files(run)[name] for name in names}, kept)
+        os.symlink("/nonexistent/file", run + "/run.db-shm")
+        reader = lambda: os.setuid(65534) if os.getuid() == 0 else os.chmod(run + "/run.db", 0o444)
+        os.chmod(self.directory, 0o711)
+        done = subprocess.run([CTASCOPE, "info", run], text=True, env=support.environment(), check=False,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, preexec_fn=reader)
+        self.assertEqual((done.returncode, done.stdout), (1, ""))  # never without the log's rows
+        self.assertRegex(done.stderr, r"\Actascope info: cannot read 'rows/run.db': [^\n]*\n\Z")
+
     def test_left_over_log_is_a_gap(self):
         run = self.copy("late")
         os.makedirs(run + "/rank-0/timeline", exist_ok=True)

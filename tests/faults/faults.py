@@ -137,6 +137,49 @@ class Record(Verb):
         return None
 
 
+class Import(Verb):
+    """What is imported is the same, or nothing, or says what it lacks."""
+
+    def ended(self, folder, ctascope, done):
+        info = subprocess.run([ctascope, "info", "run", "--format", "json"], cwd=folder, text=True,
+                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=LIMIT_S)
+        kept = None
+        if info.returncode == 0:
+            said = json.loads(info.stdout)
+            kept = {key: said["totals"][key] for key in ("complete", "launches", "accesses")}
+            kept |= {"timeline": said.get("timeline"), "missing": said["missing"]}
+        return Result(done.returncode, done.stdout, done.stderr, kept)
+
+    def judge(self, result, good, cause):
+        kept = result.files
+        if kept and kept != good.files and kept["complete"] and kept["missing"] == good.files["missing"]:
+            return "the run lacks something and says that it is complete"
+        if result.status == 0 and kept is None:
+            return "exit status 0, and no run that can be read"
+        return super().judge(result, good, cause)
+
+
+def kineto_trace():
+    """A trace of PyTorch's profiler: a step whose host waits for two kernels on two streams."""
+    def event(category, name, start, length, **args):
+        on_device = category in ("kernel", "gpu_memcpy")
+        return {"ph": "X", "cat": category, "name": name, "pid": 0 if on_device else 100,
+                "tid": args.get("stream", 7) if on_device else 100, "ts": start, "dur": length,
+                "args": args | ({"device": 0, "context": 1} if on_device else {})}
+    events = [event("user_annotation", "ProfilerStep#1", 1, 1990)]
+    for i in range(40):
+        at, stream = 10 + 40 * i, 7 + 13 * (i % 2)
+        events += [event("cpu_op", f"aten::op{i % 5}", at, 30),
+                   event("cuda_runtime", "cudaLaunchKernel", at + 5, 6, correlation=i + 1),
+                   event("kernel", f"kernel{i % 5}", at + 20, 35, correlation=i + 1, stream=stream,
+                         grid=[8, 1, 1], block=[128, 1, 1])]
+    events.append(event("cuda_runtime", "cudaDeviceSynchronize", 1650, 40, correlation=90))
+    return json.dumps({"schemaVersion": 1, "baseTimeNanoseconds": 1751410836000000000,
+                       "deviceProperties": [{"id": 0, "name": "NVIDIA H200", "numSms": 132}],
+                       "distributedInfo": {"backend": "nccl", "rank": 0, "world_size": 1},
+                       "traceEvents": events, "traceName": "trace.json"})
+
+
 def verbs(program):
     trace = "../t/traces.otf2"
     return [
@@ -149,6 +192,7 @@ def verbs(program):
         Verb("comm", "comm", "../r", "--threads", "2"),
         Verb("comm-json", "comm", "../r", "--threads", "2", "--format", "json"),
         Verb("access", "access", "../r", "--threads", "2"),
+        Verb("flow", "flow", "../r"),
         Verb("partition", "partition", "../r", "-n", "2"),
         Verb("diff", "diff", "../r", "../r2", "--threads", "2"),
         Verb("diff-time", "diff", "--time", trace, "../t2/traces.otf2"),
@@ -161,6 +205,8 @@ def verbs(program):
         Verb("export-trc", "export", "../r", "-o", "x.trc", outputs=["x.trc"]),
         Verb("export-csv", "export", "../r", "-o", "x.csv", "--format", "csv", outputs=["x.csv"]),
         Verb("export-json", "export", "../r", "-o", "x", "--format", "json", outputs=["x"]),
+        Import("import", "import", "../kineto.json", "-o", "run"),
+        Import("import-trc", "import", "../x.trc", "-o", "run"),
         Record("record", "record", "-o", "run", "--", program, "2", "2"),
     ]
 
@@ -250,6 +296,9 @@ class Trial:
                                 f"{tests}")
         run(generate, "messages", "30", "2", "t")
         run(generate, "messages", "40", "2", "t2")
+        with open(os.path.join(self.folder, "kineto.json"), "w", encoding="utf-8") as file:
+            file.write(kineto_trace())
+        run(self.ctascope, "export", "r", "-o", "x.trc")
         program = os.path.join(self.folder, "program")
         run(self.ctascope, "cc", os.path.join(HERE, "..", "record", "programs", "launches.cu"), "-O2",
             "-o", program)

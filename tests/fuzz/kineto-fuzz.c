@@ -71,7 +71,8 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     const int memory = memfd_create("trace", MFD_CLOEXEC);
     if (memory < 0 || write(memory, data, size) != (ssize_t)size) abort();
     snprintf(path, sizeof path, "/proc/self/fd/%d", memory);
-    (void)cts_kineto_is_trace(path);
+    bool is_trace;
+    (void)!cts_kineto_is_trace(path, &is_trace, &error);
     cts_kineto_rank_begin(&rank, unused);
     if (!cts_kineto_read(path, &file, cts_kineto_rank_take, &rank, &error)) check(&rank);
     cts_kineto_file_release(&file);
