@@ -11,7 +11,9 @@
 #include "common/hash.h"
 #include "common/promise.h"
 
-enum { BLOCK_BITS = 21, BLOCK_PAGES = 1 << (BLOCK_BITS - CTS_BITS_PAGE_BITS), FIRST_SLOTS = 64 };
+_Static_assert(CTS_BITS_BLOCK_PAGES == 1 << (CTS_BITS_BLOCK_BITS - CTS_BITS_PAGE_BITS), "");
+
+enum { BLOCK_BITS = CTS_BITS_BLOCK_BITS, BLOCK_PAGES = CTS_BITS_BLOCK_PAGES, FIRST_SLOTS = 64 };
 enum { FIRST_PAGES = 64, SLAB_PAGES = 1024, FEW_BYTES = 1 << 20 };
 
 struct cts_bits_slab {
@@ -121,6 +123,13 @@ uint64_t *cts_bits_find(const struct cts_bits *bits, uint64_t address)
     if (!block) return NULL;
     return __atomic_load_n(&block->pages[(address >> CTS_BITS_PAGE_BITS) % BLOCK_PAGES],
                            __ATOMIC_ACQUIRE);
+}
+
+uint64_t *const *cts_bits_block(const struct cts_bits *bits, uint64_t address)
+{
+    const struct cts_bits_root *const root = __atomic_load_n(&bits->root, __ATOMIC_ACQUIRE);
+    struct block *const block = root ? find_block(root, address >> BLOCK_BITS) : NULL;
+    return block ? block->pages : NULL;
 }
 
 static void put_block(struct cts_bits_root *root, struct block *block)

@@ -18,6 +18,7 @@
 #include "common/error.h"
 
 enum { CTS_BITS_PAGE_BITS = 12, CTS_BITS_PAGE_WORDS = 64, CTS_BITS_PLANES_MAX = 5 };
+enum { CTS_BITS_BLOCK_BITS = 21, CTS_BITS_BLOCK_PAGES = 1 << 9 };
 
 struct cts_bits_pool {
     uint64_t held_bytes, peak_bytes;
@@ -49,11 +50,43 @@ static inline bool cts_bits_is_empty(const struct cts_bits *bits)
 uint64_t *cts_bits_page(struct cts_bits *bits, uint64_t address, struct cts_error *error);
 uint64_t *cts_bits_find(const struct cts_bits *bits, uint64_t address);
 
-/* Fetches the planes of a byte, if there are any. */
-static inline void cts_bits_expect(const struct cts_bits *bits, uint64_t address)
+/* The pages of the block of 2^CTS_BITS_BLOCK_BITS bytes that has `address`, in order; NULL: there
+ * are none yet. They stay until the bits are cleared. */
+uint64_t *const *cts_bits_block(const struct cts_bits *bits, uint64_t address);
+
+/* The block that was looked up last: for who works through addresses block by block. Zero it, also
+ * after the bits have been cleared. */
+struct cts_bits_near {
+    uint64_t key;
+    uint64_t *const *pages;
+};
+
+/* The same as cts_bits_find(). */
+static inline uint64_t *cts_bits_find_near(const struct cts_bits *bits, struct cts_bits_near *near,
+                                           uint64_t address)
 {
-    const uint64_t *const page = cts_bits_find(bits, address);
-    if (page) __builtin_prefetch(&page[address / 64 % CTS_BITS_PAGE_WORDS * bits->planes]);
+    if (!near->pages || near->key != address >> CTS_BITS_BLOCK_BITS) {
+        near->key = address >> CTS_BITS_BLOCK_BITS;
+        near->pages = cts_bits_block(bits, address);
+        if (!near->pages) return NULL;
+    }
+    return __atomic_load_n(&near->pages[(address >> CTS_BITS_PAGE_BITS) % CTS_BITS_BLOCK_PAGES],
+                           __ATOMIC_ACQUIRE);
+}
+
+/* The planes of the word that has `address`. */
+static inline uint64_t *cts_bits_word_in(const struct cts_bits *bits, uint64_t *page,
+                                         uint64_t address)
+{
+    return &page[address / 64 % CTS_BITS_PAGE_WORDS * bits->planes];
+}
+
+/* Fetches the planes of a byte, if there are any. */
+static inline void cts_bits_expect(const struct cts_bits *bits, struct cts_bits_near *near,
+                                   uint64_t address)
+{
+    uint64_t *const page = cts_bits_find_near(bits, near, address);
+    if (page) __builtin_prefetch(cts_bits_word_in(bits, page, address), 1);
 }
 
 /* Sets bits of a word; which were set before? `shared`: others may do so at the same time. */

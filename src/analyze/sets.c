@@ -98,12 +98,8 @@ enum cts_status cts_sets_turn_to(struct cts_sets *sets, uint64_t key, struct cts
     return CTS_OK;
 }
 
-void cts_sets_clear(struct cts_sets *sets)
+void cts_sets_empty(struct cts_sets *sets)
 {
-    if (sets->slabs.count > SLABS_KEPT) {
-        cts_sets_release(sets);
-        return;
-    }
     for (size_t i = 0; i < sets->blocks.count; i++) {
         sets->blocks.items[i].last->next = sets->spare;
         sets->spare = sets->blocks.items[i].first;
@@ -111,6 +107,14 @@ void cts_sets_clear(struct cts_sets *sets)
     if (sets->blocks.count) memset(sets->slots, 0, sets->slot_count * sizeof *sets->slots);
     sets->blocks.count = sets->count = 0;
     sets->block = NULL;
+}
+
+void cts_sets_clear(struct cts_sets *sets)
+{
+    if (sets->slabs.count > SLABS_KEPT)
+        cts_sets_release(sets);
+    else
+        cts_sets_empty(sets);
 }
 
 void cts_sets_release(struct cts_sets *sets)

@@ -93,7 +93,9 @@ static inline size_t cts_sets_next(const struct cts_sets *sets, struct cts_sets_
     return place->chunk->count;
 }
 
-/* Forgets the items; keeps the memory while it is small. */
+/* Forgets the items and keeps the memory. */
+void cts_sets_empty(struct cts_sets *sets);
+/* The same, but keeps the memory only while it is small. */
 void cts_sets_clear(struct cts_sets *sets);
 void cts_sets_release(struct cts_sets *sets);
 

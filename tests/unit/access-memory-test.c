@@ -96,17 +96,33 @@ static void open_chunk(struct program *p, uint32_t launch, uint32_t file, uint32
 
 /* Chunks of a launch: its CTAs apart in several files, some of which go on in the next chunk of
  * theirs, or taking turns in one chunk. */
+/* The record before this one once more, by the store of `a[i] += x` after its load. */
+static void repeat_record(struct program *p, size_t chunk, size_t place)
+{
+    enum { LOAD = 0, STORE = 7 }; /* both of 4 bytes */
+    struct cts_access *const load = &p->records[chunk][place - 1];
+    struct cts_access *const store = &p->records[chunk][place];
+    load->site = LOAD;
+    *store = *load;
+    store->site = STORE;
+    store->offsets = p->offsets[chunk][place];
+    memcpy(p->offsets[chunk][place], p->offsets[chunk][place - 1], sizeof p->offsets[chunk][place]);
+}
+
 static void random_launch(struct program *p, uint32_t launch)
 {
-    const bool turns = below(3) == 0;
+    const bool turns = below(3) == 0, updates = below(3) == 0;
     for (uint32_t cta = 0; cta < CTAS; cta++) {
         const uint32_t file = turns ? 0 : (uint32_t)below(2);
         if (!turns || cta == 0)
             open_chunk(p, launch, file, turns ? 0 : cta, turns ? CTAS - 1 : cta);
         for (unsigned i = 0; i < RECORDS; i++) {
             if (!turns && i == RECORDS / 2 && below(2)) open_chunk(p, launch, file, cta, cta);
-            random_record(p, p->chunk_count - 1, p->chunks[p->chunk_count - 1].record_count++,
-                          launch, turns ? (uint32_t)below(CTAS) : cta);
+            const size_t chunk = p->chunk_count - 1, place = p->chunks[chunk].record_count++;
+            if (updates && place % 2)
+                repeat_record(p, chunk, place);
+            else
+                random_record(p, chunk, place, launch, turns ? (uint32_t)below(CTAS) : cta);
         }
     }
 }

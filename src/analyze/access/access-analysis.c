@@ -85,6 +85,7 @@ static void tear_down(struct cts_access_model *model)
         cts_spans_release(&worker->sorting);
         cts_sets_release(&worker->scattered);
         free(worker->late.items);
+        free(worker->groups.items);
         free(worker->slot_of);
         free(worker->slots);
         free(worker->places);

@@ -81,7 +81,7 @@ struct cts_piece {
     uint64_t start;
     uint32_t length_bytes, stride_bytes;
     uint32_t count;
-    uint16_t warp;
+    uint16_t warp, zero; /* zero: pieces are compared as bytes */
 };
 
 /* What a CTA's accesses of one site and space touched. */
@@ -126,7 +126,13 @@ struct cts_access_uses {
     bool is_over; /* there were too many */
 };
 
-#define CTS_SCATTERED_UNION UINT32_MAX
+/* What scattered sets that are painted at once are of: slots whose CTA touched the same bytes, and
+ * the CTA as a whole. */
+enum { CTS_ACCESS_GROUP_MAX = 6 };
+struct cts_access_group {
+    uint32_t slots[CTS_ACCESS_GROUP_MAX], count;
+    bool has_union;
+};
 
 enum { CTS_CLASS_READ = 1, CTS_CLASS_STORE = 2, CTS_CLASS_ATOMIC = 4 };
 
@@ -138,7 +144,9 @@ struct cts_access_slot {
     size_t row; /* in the worker's rows */
     struct cts_bits *bits;
     struct cts_bits_cached page; /* of its bits, the last one used */
-    struct cts_intervals set;    /* of the CTA that is being settled */
+    size_t leader; /* of the CTA that is being settled: the first slot with the same pieces, */
+    struct cts_intervals set; /*   its set, if this is the leader */
+    uint64_t warp_distinct;   /*   and how much is new to the warps, likewise */
 };
 
 /* Planes of the bits of global memory in a launch. */
@@ -207,8 +215,12 @@ struct cts_access_worker {
     uint64_t *warp_ends;                                   /* by warp */
     struct cts_bits_cached pages[CTS_ACCESS_CACHED_PAGES]; /* of model->touched, by number */
     struct cts_race *race;                                 /* NULL until one is needed */
-    struct cts_sets scattered; /* not painted yet: node is a slot, or CTS_SCATTERED_UNION; in
-                                  CTS_LOOK_NAME not named yet: index in `late` * 32 + lane */
+    struct cts_sets scattered; /* not painted yet: node is an index in `groups`; in CTS_LOOK_NAME
+                                  not named yet: index in `late` * 32 + lane */
+    struct {
+        struct cts_access_group *items;
+        size_t count, capacity;
+    } groups;
     struct {
         struct cts_access_late {
             uint32_t cta, site;
@@ -335,6 +347,7 @@ CTS_MUST_CHECK enum cts_status cts_access_take_step(struct cts_access_model *mod
 /* What is recorded of the launch at hand. */
 void cts_access_begin_races(struct cts_access_model *model, bool is_wanted);
 /* The CTA's records are complete: which bytes do its warps share? */
+/* Slots know their leaders. */
 CTS_MUST_CHECK enum cts_status cts_access_note_sharing(struct cts_access_worker *worker,
                                                        const struct cts_access_cta *cta);
 /* After the first look: the launch is read again, if anything is suspected. */

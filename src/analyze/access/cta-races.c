@@ -136,6 +136,17 @@ static bool stores_shared(const struct cts_access_worker *worker, const struct c
     return false;
 }
 
+/* Whether some slot with the pieces of this one stores. */
+static bool stores_pieces(const struct cts_access_worker *worker, const struct cts_access_cta *cta,
+                          size_t leader)
+{
+    for (size_t i = leader; i < cta->piece_slots && i < worker->slot_count; i++)
+        if (cta->pieces[i].count && worker->slots[i].leader == leader &&
+            worker->slots[i].class != CTS_CLASS_READ)
+            return true;
+    return false;
+}
+
 enum cts_status cts_access_note_sharing(struct cts_access_worker *worker,
                                         const struct cts_access_cta *cta)
 {
@@ -150,8 +161,9 @@ enum cts_status cts_access_note_sharing(struct cts_access_worker *worker,
     for (size_t i = 0; i < cta->piece_slots && i < worker->slot_count && !status; i++) {
         const struct cts_pieces *const pieces = &cta->pieces[i];
         const struct cts_access_slot *const slot = &worker->slots[i];
-        const bool stores = slot->class != CTS_CLASS_READ;
-        for (size_t k = 0; is_candidate(slot, pieces) && k < pieces->count && !status; k++)
+        if (!is_candidate(slot, pieces) || slot->leader != i) continue;
+        const bool stores = stores_pieces(worker, cta, i);
+        for (size_t k = 0; k < pieces->count && !status; k++)
             status = add_piece(worker, &pieces->items[k], stores, low, high);
     }
     if (!status) status = sweep(worker);
@@ -180,7 +192,20 @@ struct cts_access_kept {
     } offsets;
     struct cts_race *race; /* of a CTA that is too long to be kept */
     bool is_global, has_fences;
+    /* of the run of records at hand: the record after the last one that was looked up */
+    size_t run_begin, looked_at;
+    uint32_t looked_width;
+    bool was_suspected;
 };
+
+/* Whether two records of lists have the same addresses. */
+static bool same_lists(const struct cts_acc_batch *batch, size_t a, size_t b)
+{
+    return batch->pattern[a] == CTS_PATTERN_LIST && batch->pattern[b] == CTS_PATTERN_LIST &&
+           batch->base[a] == batch->base[b] && batch->mask[a] == batch->mask[b] &&
+           !memcmp(batch->offsets + batch->offset_start[a], batch->offsets + batch->offset_start[b],
+                   (size_t)__builtin_popcount(batch->mask[a]) * sizeof *batch->offsets);
+}
 
 static bool is_suspected(const struct cts_access_worker *worker, size_t record, uint32_t width)
 {
@@ -195,6 +220,20 @@ static bool is_suspected(const struct cts_access_worker *worker, size_t record, 
             if (cts_bits_any(suspects, 0, start, end)) return true;
         }
     return false;
+}
+
+/* The same; a load and the store after it are looked up once. `kept` remembers the record before.
+ */
+static bool is_suspected_still(const struct cts_access_worker *worker, struct cts_access_kept *kept,
+                               size_t record, uint32_t width)
+{
+    const bool is_known = kept->looked_at == record && record > kept->run_begin &&
+                          kept->looked_width == width &&
+                          same_lists(worker->batch, record - 1, record);
+    if (!is_known) kept->was_suspected = is_suspected(worker, record, width);
+    kept->looked_at = record + 1;
+    kept->looked_width = width;
+    return kept->was_suspected;
 }
 
 static enum cts_status keep(struct cts_access_worker *worker, struct cts_access_kept *kept,
@@ -220,7 +259,7 @@ static enum cts_status keep_access(struct cts_access_worker *worker, struct cts_
     const bool orders = site->is_volatile || cts_operation_is_atomic(site->operation);
     const bool is_wanted =
         space == CTS_SPACE_SHARED ||
-        (model->races.has_suspects && is_suspected(worker, i, site->width_bytes));
+        (model->races.has_suspects && is_suspected_still(worker, kept, i, site->width_bytes));
     if (!is_wanted && !orders) return CTS_OK;
     struct kept item = {.base = batch->base[i],
                         .site = number,
@@ -340,6 +379,8 @@ enum cts_status cts_access_take_race_run(struct cts_access_worker *worker,
     enum cts_status status = CTS_OK;
     if (!cta->kept) cta->kept = cts_array_zeroed(1, sizeof *cta->kept, &worker->error);
     if (!cta->kept) return CTS_MEMORY;
+    cta->kept->run_begin = run->begin;
+    cta->kept->looked_at = SIZE_MAX;
     for (size_t i = run->begin; i <= run->end && !status; i++) {
         for (; b < run->barrier_end && barriers[b].before <= i && !status; b++)
             status = keep_barrier(worker, cta->kept, &barriers[b]);

@@ -307,13 +307,29 @@ static bool is_scattered(const struct cts_access_model *model, const struct cts_
            (set->items[set->count - 1].end - set->items[0].start) / set->count >= SCATTERED_BYTES;
 }
 
+/* The number of a group, made when it is new. */
+static enum cts_status group_of(struct cts_access_worker *worker,
+                                const struct cts_access_group *wanted, uint32_t *number)
+{
+    for (size_t i = worker->groups.count; i-- > 0;) {
+        *number = (uint32_t)i;
+        if (!memcmp(&worker->groups.items[i], wanted, sizeof *wanted)) return CTS_OK;
+    }
+    *number = (uint32_t)worker->groups.count;
+    if (CTS_ARRAY_RESERVE(&worker->groups, worker->groups.count + 1, &worker->error))
+        return CTS_MEMORY;
+    worker->groups.items[worker->groups.count++] = *wanted;
+    return CTS_OK;
+}
+
 /* To be painted later. */
 static enum cts_status put_off(struct cts_access_worker *worker, const struct cts_intervals *set,
-                               uint32_t owner)
+                               const struct cts_access_group *group)
 {
-    enum cts_status status = CTS_OK;
+    uint32_t number;
+    enum cts_status status = group_of(worker, group, &number);
     for (size_t i = 0; i < set->count && !status; i++)
-        status = cts_sets_add(&worker->scattered, set->items[i].start, set->items[i].end, owner,
+        status = cts_sets_add(&worker->scattered, set->items[i].start, set->items[i].end, number,
                               &worker->error);
     return status;
 }
@@ -351,54 +367,110 @@ static enum cts_status paint_all(struct cts_access_worker *worker, const struct 
     return each_word(all, paint_union, &p);
 }
 
-/* Ranges that waited, of one owner. */
-static enum cts_status paint_late(struct cts_access_worker *worker, const struct cts_intervals *set,
-                                  uint32_t owner)
+/* Painting ranges that waited: what a group paints, in the block of addresses at hand. */
+struct late_painting {
+    struct cts_access_worker *worker;
+    uint32_t number; /* of the group */
+    const struct cts_access_group *group;
+    struct cts_access_slot *slots[CTS_ACCESS_GROUP_MAX];
+    unsigned planes[CTS_ACCESS_GROUP_MAX];
+    uint64_t new_bytes[CTS_ACCESS_GROUP_MAX];
+    struct cts_bits_near touched, sites[CTS_ACCESS_GROUP_MAX];
+    bool is_global; /* and not of constant memory */
+    bool shared;
+};
+
+static void add_new_bytes(const struct late_painting *p)
 {
-    if (owner == CTS_SCATTERED_UNION) return paint_all(worker, set);
-    struct cts_access_slot *const slot = &worker->slots[owner];
-    uint64_t new_bytes;
-    const enum cts_status status = paint_slot(worker, slot, set, &new_bytes);
-    if (slot->row != SIZE_MAX)
-        worker->rows.items[slot->row].counts.launch_distinct_bytes += new_bytes;
+    for (unsigned i = 0; p->group && i < p->group->count; i++)
+        if (p->slots[i]->row != SIZE_MAX)
+            p->worker->rows.items[p->slots[i]->row].counts.launch_distinct_bytes += p->new_bytes[i];
+}
+
+static void turn_to_group(struct late_painting *p, uint32_t number)
+{
+    if (p->group && p->number == number) return;
+    add_new_bytes(p);
+    p->number = number;
+    p->group = &p->worker->groups.items[number];
+    for (unsigned i = 0; i < p->group->count; i++) {
+        p->slots[i] = &p->worker->slots[p->group->slots[i]];
+        p->planes[i] = plane_of(p->slots[i]);
+        p->new_bytes[i] = 0;
+        p->sites[i] = (struct cts_bits_near){0};
+    }
+    p->is_global = !p->group->count || p->slots[0]->space == CTS_SPACE_GLOBAL;
+}
+
+static inline uint64_t *near_word(struct cts_bits *bits, struct cts_bits_near *near,
+                                  uint64_t address, struct cts_error *error)
+{
+    uint64_t *page = cts_bits_find_near(bits, near, address);
+    if (__builtin_expect(!page, 0)) page = cts_bits_page(bits, address, error);
+    return page ? cts_bits_word_in(bits, page, address) : NULL;
+}
+
+static inline enum cts_status paint_group(struct late_painting *p, uint64_t word, uint64_t mask)
+{
+    struct cts_access_worker *const worker = p->worker;
+    struct cts_access_model *const model = worker->model;
+    uint64_t *const bits =
+        p->is_global ? near_word(&model->touched, &p->touched, word * 64, &worker->error) : NULL;
+    if (p->is_global && !bits) return worker->error.status;
+    if (p->group->has_union) {
+        const uint64_t before = cts_bits_or(&bits[CTS_PLANE_TOUCHED], mask, p->shared);
+        if (before & mask) cts_bits_or(&bits[CTS_PLANE_MANY], before & mask, p->shared);
+    }
+    for (unsigned i = 0; i < p->group->count; i++) {
+        if (p->is_global) cts_bits_or(&bits[p->planes[i]], mask, p->shared);
+        if (model->look == CTS_LOOK_WRITES) continue;
+        uint64_t *const site =
+            near_word(p->slots[i]->bits, &p->sites[i], word * 64, &worker->error);
+        if (!site) return worker->error.status;
+        const uint64_t before = cts_bits_or(site, mask, p->shared);
+        p->new_bytes[i] += cts_bits_count(mask & ~before);
+    }
+    return CTS_OK;
+}
+
+static inline enum cts_status paint_item(struct late_painting *p, const struct cts_set_item *item)
+{
+    const uint64_t start = item->start, last = start + item->length_bytes - 1;
+    enum cts_status status = CTS_OK;
+    for (uint64_t w = start / 64; w <= last / 64 && !status; w++) {
+        uint64_t mask = UINT64_MAX;
+        if (w == start / 64) mask &= UINT64_MAX << (start % 64);
+        if (w == last / 64) mask &= UINT64_MAX >> (63 - last % 64);
+        status = paint_group(p, w, mask);
+    }
     return status;
 }
 
-static void expect_late(const struct cts_access_worker *worker, const struct cts_set_item *item)
+static inline void expect_item(struct late_painting *p, const struct cts_set_item *item)
 {
-    cts_bits_expect(&worker->model->touched, item->start);
-    if (item->node != CTS_SCATTERED_UNION)
-        cts_bits_expect(worker->slots[item->node].bits, item->start);
+    if (p->is_global) cts_bits_expect(&p->worker->model->touched, &p->touched, item->start);
+    for (unsigned i = 0; item->node == p->number && i < p->group->count; i++)
+        cts_bits_expect(p->slots[i]->bits, &p->sites[i], item->start);
 }
 
 enum cts_status cts_access_paint_scattered(struct cts_access_worker *worker)
 {
-    struct cts_intervals *const set = &worker->parts[2];
+    struct late_painting p = {.worker = worker, .shared = worker->model->is_shared};
     struct cts_sets_place place = {0};
     const struct cts_set_item *items;
-    uint32_t owner = 0;
     size_t done = 0;
     enum cts_status status = CTS_OK;
-    set->count = 0;
     for (size_t count; !status && (count = cts_sets_next(&worker->scattered, &place, &items));) {
         status = cts_access_source_pause(worker->model->source, done++ * (CTS_SET_CHUNK_ITEMS + 1),
                                          &worker->error);
         for (size_t i = 0; i < count && !status; i++) {
-            if (i + AHEAD < count) expect_late(worker, &items[i + AHEAD]);
-            const struct cts_interval item = {items[i].start,
-                                              items[i].start + items[i].length_bytes};
-            const bool goes_on = set->count && owner == items[i].node &&
-                                 set->items[set->count - 1].end <= item.start;
-            if (!goes_on) {
-                status = set->count ? paint_late(worker, set, owner) : CTS_OK;
-                set->count = 0;
-            }
-            owner = items[i].node;
-            if (!status) status = cts_intervals_add(set, item.start, item.end, &worker->error);
+            turn_to_group(&p, items[i].node);
+            if (i + AHEAD < count) expect_item(&p, &items[i + AHEAD]);
+            status = paint_item(&p, &items[i]);
         }
     }
-    if (!status && set->count) status = paint_late(worker, set, owner);
-    cts_sets_clear(&worker->scattered);
+    add_new_bytes(&p);
+    cts_sets_empty(&worker->scattered);
     return status;
 }
 
@@ -417,27 +489,102 @@ static void count_places(struct cts_access_worker *worker, const struct cts_inte
 
 /* ---- a CTA ---- */
 
-static enum cts_status settle_slot(struct cts_access_worker *worker, struct cts_access_slot *slot,
-                                   const struct cts_pieces *pieces)
+/* The first slot with the same pieces, as the load and the store of an update have: what is known
+ * of its bytes holds for this one, too. */
+static size_t leader_of(const struct cts_access_worker *worker, const struct cts_access_cta *cta,
+                        size_t index)
 {
+    enum { PIECES_MIN = 64 };
     const struct cts_access_model *const model = worker->model;
-    uint64_t warp_distinct = 0, new_bytes;
-    enum cts_status status = unite(worker, pieces, &warp_distinct, &slot->set);
-    if (status) return status;
-    const bool has_bits = slot->space == CTS_SPACE_GLOBAL || slot->space == CTS_SPACE_CONSTANT;
-    const uint64_t cta_distinct = cts_intervals_bytes(&slot->set);
-    new_bytes = cta_distinct;
-    if (has_bits && is_scattered(model, &slot->set)) {
-        new_bytes = 0; /* counted when it is painted */
-        status = put_off(worker, &slot->set, (uint32_t)(slot - worker->slots));
-    } else if (has_bits) {
-        status = paint_slot(worker, slot, &slot->set, &new_bytes);
-    }
-    if (slot->row == SIZE_MAX) return status;
+    const struct cts_pieces *const pieces = &cta->pieces[index];
+    const size_t least = model->options.late_ranges ? model->options.late_ranges : PIECES_MIN;
+    for (size_t i = 0; pieces->count >= least && i < index; i++)
+        if (cta->pieces[i].count == pieces->count &&
+            worker->slots[i].space == worker->slots[index].space &&
+            !memcmp(cta->pieces[i].items, pieces->items, pieces->count * sizeof *pieces->items))
+            return worker->slots[i].leader;
+    return index;
+}
+
+static void find_leaders(struct cts_access_worker *worker, const struct cts_access_cta *cta)
+{
+    for (size_t i = 0; i < cta->piece_slots && i < worker->slot_count; i++)
+        if (cta->pieces[i].count) worker->slots[i].leader = leader_of(worker, cta, i);
+}
+
+/* The slot's set and what is new in it. */
+static enum cts_status measure_slot(struct cts_access_worker *worker,
+                                    const struct cts_access_cta *cta, size_t index)
+{
+    struct cts_access_slot *const slot = &worker->slots[index];
+    struct cts_access_slot *const leader = &worker->slots[slot->leader];
+    const enum cts_status status =
+        leader == slot ? unite(worker, &cta->pieces[index], &slot->warp_distinct, &slot->set)
+                       : CTS_OK;
+    if (status || slot->row == SIZE_MAX) return status;
     struct cts_access_counts *const counts = &worker->rows.items[slot->row].counts;
-    counts->warp_distinct_bytes += warp_distinct;
-    counts->cta_distinct_bytes += cta_distinct;
-    counts->launch_distinct_bytes += new_bytes;
+    counts->warp_distinct_bytes += leader->warp_distinct;
+    counts->cta_distinct_bytes += cts_intervals_bytes(&leader->set);
+    return CTS_OK;
+}
+
+static size_t slots_of(const struct cts_access_worker *worker, const struct cts_access_cta *cta)
+{
+    return cta->piece_slots < worker->slot_count ? cta->piece_slots : worker->slot_count;
+}
+
+/* Whether no other slot of the CTA touches global memory between the first and last byte of the
+ * leader's set. */
+static bool is_apart(const struct cts_access_worker *worker, const struct cts_access_cta *cta,
+                     size_t leader)
+{
+    const struct cts_intervals *const set = &worker->slots[leader].set;
+    for (size_t i = 0; i < slots_of(worker, cta); i++) {
+        const struct cts_access_slot *const other = &worker->slots[i];
+        const struct cts_intervals *const more = &other->set;
+        if (!cta->pieces[i].count || other->leader != i || i == leader ||
+            other->space != CTS_SPACE_GLOBAL)
+            continue;
+        if (more->items[0].start < set->items[set->count - 1].end &&
+            set->items[0].start < more->items[more->count - 1].end)
+            return false;
+    }
+    return true;
+}
+
+/* The leader's set waits, for all slots that have it. */
+static enum cts_status put_off_slots(struct cts_access_worker *worker,
+                                     const struct cts_access_cta *cta, size_t leader,
+                                     bool has_union)
+{
+    struct cts_access_group group = {.has_union = has_union};
+    enum cts_status status = CTS_OK;
+    for (size_t i = leader; i < slots_of(worker, cta) && !status; i++) {
+        if (!cta->pieces[i].count || worker->slots[i].leader != leader) continue;
+        group.slots[group.count++] = (uint32_t)i;
+        if (group.count < CTS_ACCESS_GROUP_MAX) continue;
+        status = put_off(worker, &worker->slots[leader].set, &group);
+        group = (struct cts_access_group){0};
+    }
+    if (group.count && !status) status = put_off(worker, &worker->slots[leader].set, &group);
+    return status;
+}
+
+/* The leader's set in the bits of all slots that have it. */
+static enum cts_status paint_slots(struct cts_access_worker *worker,
+                                   const struct cts_access_cta *cta, size_t leader)
+{
+    const struct cts_intervals *const set = &worker->slots[leader].set;
+    enum cts_status status = CTS_OK;
+    for (size_t i = leader; i < slots_of(worker, cta) && !status; i++) {
+        struct cts_access_slot *const slot = &worker->slots[i];
+        uint64_t new_bytes = cts_intervals_bytes(set);
+        if (!cta->pieces[i].count || slot->leader != leader) continue;
+        if (slot->space == CTS_SPACE_GLOBAL || slot->space == CTS_SPACE_CONSTANT)
+            status = paint_slot(worker, slot, set, &new_bytes);
+        if (slot->row != SIZE_MAX)
+            worker->rows.items[slot->row].counts.launch_distinct_bytes += new_bytes;
+    }
     return status;
 }
 
@@ -460,28 +607,63 @@ static enum cts_status unite_sets(struct cts_access_worker *worker, struct cts_i
     return status;
 }
 
+/* *all, *next: the union of what is not painted with its slots; *next lends memory. */
+static enum cts_status settle_set(struct cts_access_worker *worker,
+                                  const struct cts_access_cta *cta, size_t leader,
+                                  struct cts_intervals *unions[2])
+{
+    const struct cts_access_model *const model = worker->model;
+    const struct cts_access_slot *const slot = &worker->slots[leader];
+    const bool is_global = slot->space == CTS_SPACE_GLOBAL;
+    const bool has_bits = is_global || slot->space == CTS_SPACE_CONSTANT;
+    const bool is_late = has_bits && is_scattered(model, &slot->set);
+    const bool has_union = is_global && model->look == CTS_LOOK_COUNT;
+    const bool is_alone = has_union && is_late && is_apart(worker, cta, leader);
+    const enum cts_status status =
+        is_late ? put_off_slots(worker, cta, leader, is_alone) : paint_slots(worker, cta, leader);
+    if (status || !has_union) return status;
+    if (!is_alone) return unite_sets(worker, &unions[0], &slot->set, &unions[1]);
+    count_places(worker, &slot->set);
+    return CTS_OK;
+}
+
+static void forget_pieces(const struct cts_access_worker *worker, struct cts_access_cta *cta)
+{
+    for (size_t i = 0; i < slots_of(worker, cta); i++) {
+        struct cts_pieces *const pieces = &cta->pieces[i];
+        if (!pieces->count) continue;
+        pieces->count = pieces->compact_at = 0;
+        memset(pieces->last, 0, sizeof pieces->last);
+    }
+}
+
+static enum cts_status settle_slots(struct cts_access_worker *worker,
+                                    const struct cts_access_cta *cta)
+{
+    struct cts_access_model *const model = worker->model;
+    struct cts_intervals *unions[2] = {&worker->parts[0], &worker->parts[1]};
+    const size_t count = slots_of(worker, cta);
+    enum cts_status status = CTS_OK;
+    unions[0]->count = 0;
+    for (size_t i = 0; i < count && !status; i++)
+        if (cta->pieces[i].count) status = measure_slot(worker, cta, i);
+    for (size_t i = 0; i < count && !status; i++)
+        if (cta->pieces[i].count && worker->slots[i].leader == i)
+            status = settle_set(worker, cta, i, unions);
+    if (status || model->look != CTS_LOOK_COUNT) return status;
+    count_places(worker, unions[0]);
+    return is_scattered(model, unions[0])
+               ? put_off(worker, unions[0], &(struct cts_access_group){.has_union = true})
+               : paint_all(worker, unions[0]);
+}
+
 enum cts_status cts_access_settle_cta(struct cts_access_worker *worker, struct cts_access_cta *cta)
 {
     struct cts_access_model *const model = worker->model;
-    struct cts_intervals *all = &worker->parts[0], *next = &worker->parts[1];
-    enum cts_status status = CTS_OK;
-    all->count = 0;
-    status = cts_access_note_sharing(worker, cta);
-    for (size_t i = 0; i < cta->piece_slots && i < worker->slot_count && !status; i++) {
-        struct cts_pieces *const pieces = &cta->pieces[i];
-        struct cts_access_slot *const slot = &worker->slots[i];
-        if (!pieces->count) continue;
-        status = settle_slot(worker, slot, pieces);
-        pieces->count = pieces->compact_at = 0;
-        memset(pieces->last, 0, sizeof pieces->last);
-        if (status || slot->space != CTS_SPACE_GLOBAL) continue;
-        status = unite_sets(worker, &all, &slot->set, &next);
-    }
-    if (!status && model->look == CTS_LOOK_COUNT) {
-        count_places(worker, all);
-        status = is_scattered(model, all) ? put_off(worker, all, CTS_SCATTERED_UNION)
-                                          : paint_all(worker, all);
-    }
+    find_leaders(worker, cta);
+    enum cts_status status = cts_access_note_sharing(worker, cta);
+    if (!status) status = settle_slots(worker, cta);
+    forget_pieces(worker, cta);
     if (!status && model->look < CTS_LOOK_ORDER && worker->scattered.count >= model->scattered_max)
         status = cts_access_paint_scattered(worker);
     if (cta->shared_words) memset(cta->shared_written, 0, cta->shared_words * sizeof(uint64_t));

@@ -114,7 +114,7 @@ enum cts_status cts_access_read_launch(struct cts_access_model *model, struct ct
     for (unsigned i = 0; i < model->worker_count; i++) {
         struct cts_access_worker *const worker = &model->workers[i];
         cts_sets_clear(&worker->scattered);
-        worker->late.count = 0;
+        worker->late.count = worker->groups.count = 0;
         forget_slots(worker);
     }
     return status;

@@ -234,13 +234,36 @@ struct cts_request_cost cts_request_cost(const struct cts_access *access, uint32
     return cost;
 }
 
+static struct cts_request_cost list_cost(struct cts_cost_list *last,
+                                         const struct cts_access *access, uint32_t width_bytes,
+                                         unsigned bank_bytes, bool loads)
+{
+    const size_t count = (size_t)__builtin_popcount(access->mask);
+    const bool is_shared = access->space == CTS_SPACE_SHARED;
+    if (last->used && last->mask == access->mask && last->width_bytes == width_bytes &&
+        last->space == access->space && (last->loads == loads || !is_shared) &&
+        last->base == access->base &&
+        !memcmp(last->offsets, access->offsets, count * sizeof *access->offsets))
+        return last->cost;
+    *last =
+        (struct cts_cost_list){.used = true,
+                               .loads = loads,
+                               .space = access->space,
+                               .mask = access->mask,
+                               .width_bytes = width_bytes,
+                               .base = access->base,
+                               .cost = cts_request_cost(access, width_bytes, bank_bytes, loads)};
+    memcpy(last->offsets, access->offsets, count * sizeof *access->offsets);
+    return last->cost;
+}
+
 struct cts_request_cost cts_request_cost_remembered(struct cts_cost_memory *memory,
                                                     const struct cts_access *access,
                                                     uint32_t width_bytes, unsigned bank_bytes,
                                                     bool loads)
 {
     if (access->pattern == CTS_PATTERN_LIST)
-        return cts_request_cost(access, width_bytes, bank_bytes, loads);
+        return list_cost(&memory->list, access, width_bytes, bank_bytes, loads);
     /* Banks and lines repeat after this much. */
     const uint64_t period = CTS_BANKS * 8;
     const uint64_t key[3] = {

@@ -62,6 +62,14 @@ struct cts_cost_memory {
         struct cts_request_cost cost;
         bool used;
     } slots[CTS_COST_SLOTS];
+    struct cts_cost_list { /* the last list of offsets: of a load, whose store often follows */
+        bool used, loads;
+        uint8_t space;
+        uint32_t mask, width_bytes;
+        uint64_t base;
+        uint32_t offsets[CTS_WARP_LANES];
+        struct cts_request_cost cost;
+    } list;
 };
 struct cts_request_cost cts_request_cost_remembered(struct cts_cost_memory *memory,
                                                     const struct cts_access *access,

@@ -290,25 +290,98 @@ static bool can_wait(const struct again *again, unsigned stretch_count)
     return true;
 }
 
+/* Naming lanes that waited. */
+struct naming {
+    struct again again;
+    struct cts_bits_near suspects, noted; /* `noted`: of the row's bytes */
+    size_t row;                           /* index + 1 of the row of `site`; 0: none */
+    uint32_t site;
+};
+
+static enum cts_status name_lane(struct naming *naming, const struct cts_access_late *late,
+                                 const struct cts_set_item *item)
+{
+    struct again *const again = &naming->again;
+    const unsigned lane = item->node % CTS_WARP_LANES;
+    again->cta->cta = late->cta;
+    again->site = late->site;
+    again->warp = late->warp;
+    again->width_bytes = item->length_bytes;
+    again->stores = again->worker->model->catalogue->sites[late->site].operation == CTS_STORE;
+    again->mask = UINT32_C(1) << lane;
+    again->addresses[lane] = item->start;
+    naming->row = 0; /* rows may move */
+    return name_accesses(again);
+}
+
+/* The row of races of a store's site. */
+static struct cts_access_fault_row *race_row(struct naming *naming, uint32_t site)
+{
+    const struct cts_access_worker *const worker = naming->again.worker;
+    struct cts_access_model *const model = worker->model;
+    if (naming->row && naming->site == site) return &model->faults.items[naming->row - 1];
+    struct cts_access_fault_row *const row =
+        fault_row(model, CTS_FINDING_RACE, site, CTS_SPACE_GLOBAL, &naming->again.worker->error);
+    if (!row) return NULL;
+    naming->row = (size_t)(row - model->faults.items) + 1;
+    naming->site = site;
+    naming->noted = (struct cts_bits_near){0};
+    return row;
+}
+
+/* A store whose bytes lie in one word, where only races are suspected: the same as name_lane(). */
+static enum cts_status name_store(struct naming *naming, const struct cts_access_late *late,
+                                  const struct cts_set_item *item)
+{
+    struct cts_access_worker *const worker = naming->again.worker;
+    struct cts_access_model *const model = worker->model;
+    const uint64_t start = item->start, bits = UINT64_MAX >> (64 - item->length_bytes);
+    uint64_t *const page = cts_bits_find_near(&model->suspects, &naming->suspects, start);
+    if (!page) return CTS_OK;
+    const uint64_t hits =
+        cts_bits_word_in(&model->suspects, page, start)[CTS_SUSPECT_RACE] & bits << start % 64;
+    if (!hits) return CTS_OK;
+    struct cts_access_fault_row *const row = race_row(naming, late->site);
+    if (!row) return CTS_MEMORY;
+    note_access(model, row,
+                &(struct cts_access_example){
+                    .known = true,
+                    .launch = model->launch_index,
+                    .cta = late->cta,
+                    .thread = (uint32_t)late->warp * CTS_WARP_LANES + item->node % CTS_WARP_LANES,
+                    .site = late->site,
+                    .address = (start & ~UINT64_C(63)) + (unsigned)__builtin_ctzll(hits)});
+    uint64_t *noted = cts_bits_find_near(&row->bytes, &naming->noted, start);
+    if (!noted) noted = cts_bits_page(&row->bytes, start, &worker->error);
+    if (!noted) return CTS_MEMORY;
+    uint64_t *const word = cts_bits_word_in(&row->bytes, noted, start);
+    row->fault.bytes += cts_bits_count(hits & ~*word);
+    *word |= hits;
+    return CTS_OK;
+}
+
+static void expect_lane(struct naming *naming, const struct cts_set_item *item)
+{
+    struct cts_access_model *const model = naming->again.worker->model;
+    cts_bits_expect(&model->suspects, &naming->suspects, item->start);
+    if (naming->row)
+        cts_bits_expect(&model->faults.items[naming->row - 1].bytes, &naming->noted, item->start);
+}
+
 /* Some lanes that waited; the caller holds the lock. */
-static enum cts_status name_lanes(struct again *again, const struct cts_set_item *items,
+static enum cts_status name_lanes(struct naming *naming, const struct cts_set_item *items,
                                   size_t count)
 {
-    const struct cts_access_worker *const worker = again->worker;
+    const struct cts_access_worker *const worker = naming->again.worker;
+    const bool only_races = !worker->model->found[CTS_SUSPECT_OUTSIDE];
     enum cts_status status = CTS_OK;
     for (size_t i = 0; i < count && !status; i++) {
-        const struct cts_access_late *const late =
-            &worker->late.items[items[i].node / CTS_WARP_LANES];
-        const unsigned lane = items[i].node % CTS_WARP_LANES;
-        if (i + AHEAD < count) cts_bits_expect(&worker->model->suspects, items[i + AHEAD].start);
-        again->cta->cta = late->cta;
-        again->site = late->site;
-        again->warp = late->warp;
-        again->width_bytes = items[i].length_bytes;
-        again->stores = worker->model->catalogue->sites[late->site].operation == CTS_STORE;
-        again->mask = UINT32_C(1) << lane;
-        again->addresses[lane] = items[i].start;
-        status = name_accesses(again);
+        const struct cts_set_item *const item = &items[i];
+        const struct cts_access_late *const late = &worker->late.items[item->node / CTS_WARP_LANES];
+        if (i + AHEAD < count) expect_lane(naming, &items[i + AHEAD]);
+        const bool is_in_word = item->start % 64 + item->length_bytes <= 64;
+        status = only_races && is_in_word ? name_store(naming, late, item)
+                                          : name_lane(naming, late, item);
     }
     return status;
 }
@@ -316,7 +389,7 @@ static enum cts_status name_lanes(struct again *again, const struct cts_set_item
 enum cts_status cts_access_name_scattered(struct cts_access_worker *worker)
 {
     struct cts_access_cta cta = {0};
-    struct again again = {.worker = worker, .cta = &cta};
+    struct naming naming = {.again = {.worker = worker, .cta = &cta}};
     struct cts_sets_place place = {0};
     const struct cts_set_item *items;
     size_t done = 0;
@@ -326,10 +399,11 @@ enum cts_status cts_access_name_scattered(struct cts_access_worker *worker)
                                          &worker->error);
         if (status) break;
         pthread_mutex_lock(&worker->model->faults_lock);
-        status = name_lanes(&again, items, count);
+        naming.row = 0; /* others may have added rows */
+        status = name_lanes(&naming, items, count);
         pthread_mutex_unlock(&worker->model->faults_lock);
     }
-    cts_sets_clear(&worker->scattered);
+    cts_sets_empty(&worker->scattered);
     worker->late.count = 0;
     return status;
 }
@@ -337,13 +411,11 @@ enum cts_status cts_access_name_scattered(struct cts_access_worker *worker)
 static enum cts_status put_off(const struct again *again)
 {
     struct cts_access_worker *const worker = again->worker;
-    const struct cts_bits *const suspects = &worker->model->suspects;
     const size_t late = worker->late.count;
     enum cts_status status = CTS_OK;
     for (uint32_t mask = again->mask; mask && !status; mask &= mask - 1) {
         const unsigned lane = (unsigned)__builtin_ctz(mask);
         const uint64_t start = again->addresses[lane], end = start + again->width_bytes;
-        if (!cts_bits_find(suspects, start) && !cts_bits_find(suspects, end - 1)) continue;
         status = cts_sets_add(&worker->scattered, start, end,
                               (uint32_t)late * CTS_WARP_LANES + lane, &worker->error);
     }
