@@ -17,6 +17,8 @@ static const char *const where_names[] = {[CTS_PATH_ON_HOST] = "host",
 static const char *const change_names[] = {[CTS_TIME_SAME] = "same",
                                            [CTS_TIME_FASTER] = "faster",
                                            [CTS_TIME_SLOWER] = "slower",
+                                           [CTS_TIME_WAITS_LESS] = "waits less",
+                                           [CTS_TIME_WAITS_MORE] = "waits more",
                                            [CTS_TIME_NEW] = "new",
                                            [CTS_TIME_GONE] = "gone"};
 static const char *const move_names[] = {
@@ -112,15 +114,19 @@ static void say_change(struct sentences *s, const char *what, uint64_t before_ns
             less ? "less" : "more");
 }
 
-/* The activity whose own time changed most in one direction. */
-static const struct cts_time_row *most_changed(const struct cts_time_diff *diff, bool faster)
+/* The activity whose own time changed most in one direction; a call that waits less saves nothing
+ * itself. */
+static const struct cts_time_row *most_changed(const struct cts_time_report *report, bool faster)
 {
     const struct cts_time_row *best = NULL;
-    uint64_t best_ns = 0;
-    for (size_t i = 0; i < diff->row_count; i++) {
-        const struct cts_time_row *const row = &diff->rows[i];
-        const uint64_t from_ns = faster ? row->before.exclusive_ns : row->after.exclusive_ns;
-        const uint64_t to_ns = faster ? row->after.exclusive_ns : row->before.exclusive_ns;
+    const uint64_t a_ns = report->before->path_ns, b_ns = report->after->path_ns;
+    uint64_t best_ns = (a_ns > b_ns ? a_ns : b_ns) / 100; /* less is noise */
+    for (size_t i = 0; i < report->diff->row_count; i++) {
+        const struct cts_time_row *const row = &report->diff->rows[i];
+        const uint64_t before_ns = row->before.exclusive_ns - row->before.wait_ns;
+        const uint64_t after_ns = row->after.exclusive_ns - row->after.wait_ns;
+        const uint64_t from_ns = faster ? before_ns : after_ns;
+        const uint64_t to_ns = faster ? after_ns : before_ns;
         if (row->change == CTS_TIME_SAME || from_ns <= to_ns || from_ns - to_ns <= best_ns)
             continue;
         best = row;
@@ -151,8 +157,8 @@ static void say_moves(struct sentences *s, const struct cts_time_diff *diff)
 static void make_sentences(const struct cts_time_report *report, struct sentences *s)
 {
     const struct cts_path *const a = report->before, *const b = report->after;
-    const struct cts_time_row *const faster = most_changed(report->diff, true);
-    const struct cts_time_row *const slower = most_changed(report->diff, false);
+    const struct cts_time_row *const faster = most_changed(report, true);
+    const struct cts_time_row *const slower = most_changed(report, false);
     s->count = 0;
     say_change(s, "The run takes", a->path_ns, b->path_ns);
     say_change(s, "Waiting sums to", a->wait_ns, b->wait_ns);

@@ -223,6 +223,9 @@ static const struct activity_words kernel_words = {
                         "waste"};
 static const struct activity_words wait_words = {
     "waiting for the device", "remove the synchronisation, or give the host other work before it"};
+static const struct activity_words thread_words = {
+    "waiting for another thread", "make faster what that thread does, or give this one other work "
+                                  "before it"};
 static const struct activity_words api_words = {
     "time in CUDA calls", "call it less often, or outside the loop: allocate once, and use "
                           "asynchronous calls"};
@@ -245,7 +248,9 @@ static const struct activity_words *words_of(const struct writer *writer,
     if (row->where == CTS_PATH_ON_DEVICE && strcmp(class, "kernel") != 0) return &copy_words;
     if (row->where == CTS_PATH_ON_DEVICE)
         return finding->order == CTS_RUN_FINDING_ELSEWHERE ? &known_kernel_words : &kernel_words;
-    if (!strcmp(class, "synchronise")) return &wait_words;
+    if (!strcmp(class, "synchronise"))
+        return timeline->regions[row->region].paradigm == CTS_PARADIGM_PTHREAD ? &thread_words
+                                                                               : &wait_words;
     return !strcmp(class, "api") ? &api_words : &host_words;
 }
 

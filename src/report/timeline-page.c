@@ -77,6 +77,8 @@ const char *cts_region_class(const struct cts_timeline_region *region)
                        contains(name, "WaitEvent")
                    ? "synchronise"
                    : "api";
+    case CTS_PARADIGM_PTHREAD:
+        return region->role == CTS_ROLE_THREAD_WAIT ? "synchronise" : "host";
     case CTS_PARADIGM_MEASUREMENT:
         return "other";
     default:

@@ -29,7 +29,7 @@ class Threads(traces.TimelineTest):
 
     def check(self, how, call, release, pattern, kind="enter"):
         """The first thread's `call` goes on when the other one is at `release`."""
-        _, master, (other,) = self.recorded(how)
+        trace, master, (other,) = self.recorded(how)
         waited = self.only(master.activities(call)[:1])
         number = waited.leave["CTASCOPE_RELEASED_BY"]
         gave = self.only([a for a in other.activities(release)
@@ -38,6 +38,7 @@ class Threads(traces.TimelineTest):
         self.assertLess(waited.start, at)
         self.assertLess(at, waited.end)
         self.assertEqual(self.waits(pattern)[0], ("Master thread", "Thread 1"))
+        self.assertIn("WAIT", str(trace.regions[call]["Role"]).upper())
 
     def test_join(self):
         self.check("join", "pthread_join", r"thread releases", "thread join", "leave")

@@ -91,6 +91,23 @@ static void slower_is_not_moved(void **state)
     pair_release(&pair);
 }
 
+/* A call that waits for a faster kernel is no faster itself. */
+static void calls_that_wait_less(void **state)
+{
+    (void)state;
+    struct pair pair;
+    compare(&pair, run_of(100, 800, NULL), run_of(100, 400, NULL));
+    const struct cts_time_row *const call = row_of(&pair.diff, "cuStreamSynchronize");
+    assert_int_equal(row_of(&pair.diff, "kernel")->change, CTS_TIME_FASTER);
+    assert_int_equal(call->change, CTS_TIME_WAITS_LESS);
+    assert_int_equal(call->before.wait_ns, 700);
+    assert_int_equal(call->after.wait_ns, 300);
+    pair_release(&pair);
+    compare(&pair, run_of(100, 400, NULL), run_of(100, 800, NULL));
+    assert_int_equal(row_of(&pair.diff, "cuStreamSynchronize")->change, CTS_TIME_WAITS_MORE);
+    pair_release(&pair);
+}
+
 static void new_and_gone(void **state)
 {
     (void)state;
@@ -108,6 +125,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(kernel_moves_to_the_path),
         cmocka_unit_test(slower_is_not_moved),
+        cmocka_unit_test(calls_that_wait_less),
         cmocka_unit_test(new_and_gone),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

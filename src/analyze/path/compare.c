@@ -40,8 +40,10 @@ static void add_rows(struct cts_time_diff *diff, const struct cts_path *result, 
         *added = (struct cts_time_row){.name = result->names.full[row->region],
                                        .short_name = result->names.short_form[row->region],
                                        .where = row->where};
-        *(after ? &added->after : &added->before) =
-            (struct cts_time_side){row->calls, row->exclusive_ns, row->path_ns, row->blame_ns};
+        const uint64_t wait_ns =
+            row->wait_ns < row->exclusive_ns ? row->wait_ns : row->exclusive_ns;
+        *(after ? &added->after : &added->before) = (struct cts_time_side){
+            row->calls, row->exclusive_ns, wait_ns, row->path_ns, row->blame_ns};
     }
 }
 
@@ -49,6 +51,7 @@ static void add_side(struct cts_time_side *sum, const struct cts_time_side *side
 {
     sum->calls += side->calls;
     sum->exclusive_ns += side->exclusive_ns;
+    sum->wait_ns += side->wait_ns;
     sum->path_ns += side->path_ns;
     sum->blame_ns += side->blame_ns;
 }
@@ -74,13 +77,23 @@ static bool is_there(const struct cts_time_side *side)
     return side->calls || side->exclusive_ns || side->path_ns || side->blame_ns;
 }
 
+/* More than half of what the time of one side is above the other's. */
+static bool is_waiting(const struct cts_time_side *more, const struct cts_time_side *less)
+{
+    return more->wait_ns > less->wait_ns &&
+           more->wait_ns - less->wait_ns > (more->exclusive_ns - less->exclusive_ns) / 2;
+}
+
 static enum cts_time_change change_of(const struct cts_time_row *row)
 {
     const uint64_t before_ns = row->before.exclusive_ns, after_ns = row->after.exclusive_ns;
     if (!is_there(&row->before)) return CTS_TIME_NEW;
     if (!is_there(&row->after)) return CTS_TIME_GONE;
     if (time_change(row) <= before_ns / 100) return CTS_TIME_SAME;
-    return after_ns < before_ns ? CTS_TIME_FASTER : CTS_TIME_SLOWER;
+    const bool faster = after_ns < before_ns;
+    if (is_waiting(faster ? &row->before : &row->after, faster ? &row->after : &row->before))
+        return faster ? CTS_TIME_WAITS_LESS : CTS_TIME_WAITS_MORE;
+    return faster ? CTS_TIME_FASTER : CTS_TIME_SLOWER;
 }
 
 /* More on the path than its own time explains: it was hidden behind something before. */

@@ -9,13 +9,15 @@ enum cts_time_change {
     CTS_TIME_SAME,
     CTS_TIME_FASTER,
     CTS_TIME_SLOWER,
+    CTS_TIME_WAITS_LESS, /* faster or slower, and more than half of it is waiting */
+    CTS_TIME_WAITS_MORE,
     CTS_TIME_NEW,
     CTS_TIME_GONE
 };
 enum cts_path_move { CTS_PATH_STAYS, CTS_PATH_MOVES_ON, CTS_PATH_MOVES_OFF };
 
 struct cts_time_side {
-    uint64_t calls, exclusive_ns, path_ns, blame_ns;
+    uint64_t calls, exclusive_ns, wait_ns, path_ns, blame_ns; /* wait: of the exclusive time */
 };
 
 /* Activities of one name and place of both runs together. */

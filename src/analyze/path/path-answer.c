@@ -40,17 +40,18 @@ static enum cts_status add_up(const struct cts_path_system *system,
                               struct cts_path_profile *profile, struct cts_path_totals *totals,
                               struct cts_error *error)
 {
+    enum { LIMBS = 8 };
     uint64_t *const path_ns = totals->path_ns;
     unsigned __int128 *const blame = totals->blamed.blame;
     const uint32_t count = system->region_count;
-    uint64_t *const limbs = cts_array_zeroed((size_t)count * 7, sizeof *limbs, error);
+    uint64_t *const limbs = cts_array_zeroed((size_t)count * LIMBS, sizeof *limbs, error);
     enum cts_status status = limbs ? CTS_OK : CTS_MEMORY;
     if (!cts_processes_agree(system->processes, &status, error)) {
         free(limbs);
         return status;
     }
     for (uint32_t i = 0; i < count; i++) {
-        uint64_t *const limb = &limbs[(size_t)i * 7];
+        uint64_t *const limb = &limbs[(size_t)i * LIMBS];
         limb[0] = path_ns[i];
         limb[1] = (uint32_t)blame[i];
         limb[2] = (uint32_t)(blame[i] >> 32);
@@ -58,16 +59,18 @@ static enum cts_status add_up(const struct cts_path_system *system,
         limb[4] = profile->times[i].calls;
         limb[5] = profile->times[i].inclusive_ns;
         limb[6] = profile->times[i].exclusive_ns;
+        limb[7] = totals->sums.calls_ns[i];
     }
-    cts_processes_reduce_u64(system->processes, limbs, (size_t)count * 7, CTS_REDUCE_SUM);
+    cts_processes_reduce_u64(system->processes, limbs, (size_t)count * LIMBS, CTS_REDUCE_SUM);
     for (uint32_t i = 0; i < count; i++) {
-        const uint64_t *const limb = &limbs[(size_t)i * 7];
+        const uint64_t *const limb = &limbs[(size_t)i * LIMBS];
         path_ns[i] = limb[0];
         blame[i] =
             limb[1] + ((unsigned __int128)limb[2] << 32) + ((unsigned __int128)limb[3] << 64);
         profile->times[i].calls = limb[4];
         profile->times[i].inclusive_ns = limb[5];
         profile->times[i].exclusive_ns = limb[6];
+        totals->sums.calls_ns[i] = limb[7];
     }
     for (uint32_t i = 0; i < count; i++) limbs[i] = profile->times[i].on_device;
     cts_processes_reduce_u64(system->processes, limbs, count, CTS_REDUCE_OR);
@@ -112,6 +115,7 @@ static enum cts_status make_rows(const struct answer *answer, const struct cts_p
                                    .calls = profile->times[i].calls,
                                    .inclusive_ns = profile->times[i].inclusive_ns,
                                    .exclusive_ns = profile->times[i].exclusive_ns,
+                                   .wait_ns = totals->sums.calls_ns[i],
                                    .path_ns = totals->path_ns[i],
                                    .blame_ns = (uint64_t)(sum >> 32) - before_ns,
                                    .least_ns = spread[i].least_ns,

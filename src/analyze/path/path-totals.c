@@ -101,8 +101,11 @@ enum cts_status cts_path_totals_open(const struct cts_path_system *system,
     totals->path_ns = cts_array_zeroed(count, sizeof *totals->path_ns, error);
     totals->stays = cts_array_zeroed(count, sizeof *totals->stays, error);
     totals->blamed.blame = cts_array_zeroed(count, sizeof *totals->blamed.blame, error);
+    totals->sums.calls_ns = cts_array_zeroed(count, sizeof *totals->sums.calls_ns, error);
     enum cts_status status =
-        totals->path_ns && totals->stays && totals->blamed.blame ? CTS_OK : CTS_MEMORY;
+        totals->path_ns && totals->stays && totals->blamed.blame && totals->sums.calls_ns
+            ? CTS_OK
+            : CTS_MEMORY;
     if (!status) status = open_kept(system, totals, error);
     (void)cts_processes_agree(system->processes, &status, error);
     return status;
@@ -118,6 +121,7 @@ void cts_path_totals_release(struct cts_path_totals *totals, const struct cts_pa
     free(totals->blamed.kept);
     free(totals->segments.items);
     free(totals->devices.items);
+    free(totals->sums.calls_ns);
     cts_path_sums_release(&totals->sums);
     *totals = (struct cts_path_totals){0};
 }

@@ -36,7 +36,10 @@ static void add_wait(const struct cts_path_graph *graph, struct cts_path_sums *s
     const uint64_t time_ns = end_ns - begin_ns;
     sums->counts[wait->pattern]++;
     sums->times_ns[wait->pattern] += time_ns;
-    *(graph->system->who[location].stream ? &sums->device_ns : &sums->host_ns) += time_ns;
+    const bool on_stream = graph->system->who[location].stream;
+    *(on_stream ? &sums->device_ns : &sums->host_ns) += time_ns;
+    if (!on_stream && wait->call != CTS_PATH_NONE)
+        sums->calls_ns[graph->locations[location].region[wait->call] & ~CTS_PATH_LEAVE] += time_ns;
     struct cts_path_instance instance = {.begin_ns = begin_ns,
                                          .end_ns = end_ns,
                                          .location = location,
@@ -112,7 +115,7 @@ static enum cts_status add_worst(const struct cts_path_graph *graph, struct cts_
 enum cts_status cts_path_sum_patterns(const struct cts_path_graph *graph, struct cts_path_sums *all,
                                       struct cts_error *error)
 {
-    struct cts_path_sums sums = {0};
+    struct cts_path_sums sums = {.calls_ns = all->calls_ns};
     enum cts_status status = open_worst(graph, &sums, error);
     if (!status && !all->worst[0]) status = open_worst(graph, all, error);
     if (!cts_processes_agree(graph->system->processes, &status, error)) goto out;

@@ -80,6 +80,7 @@ struct cts_path_row {
     bool frame; /* start-up or shutdown, not the program: MPI_Init, MPI_Finalize, before all events
                  */
     uint64_t calls, inclusive_ns, exclusive_ns; /* inclusive: of the outermost call */
+    uint64_t wait_ns;                           /* of calls of host threads: how long they wait */
     uint64_t path_ns, blame_ns;
     double path_share, blame_share, rating;
     /* exclusive time of one rank, over all ranks; the lowest of several with the same */

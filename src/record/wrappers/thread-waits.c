@@ -252,7 +252,9 @@ static void say(struct cts_log *log, enum cts_timeline_event_kind kind, uint64_t
 static enum cts_region_role role_of(const char *name)
 {
     if (strcmp(name, "pthread_create") == 0) return CTS_ROLE_THREAD_CREATE;
-    return strstr(name, "wait") || strstr(name, "join") ? CTS_ROLE_THREAD_WAIT : CTS_ROLE_OTHER;
+    const bool locks = strstr(name, "lock") && !strstr(name, "unlock");
+    return locks || strstr(name, "wait") || strstr(name, "join") ? CTS_ROLE_THREAD_WAIT
+                                                                 : CTS_ROLE_OTHER;
 }
 
 static void record(const struct cts_thread_call *call, uint64_t end_ns, bool done)
