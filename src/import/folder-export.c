@@ -3,8 +3,8 @@
  * site's variable and where shared memory begins, are members that its own page passes over and our
  * import reads. */
 #include <ctype.h>
-#include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +15,7 @@
 #include "common/json.h"
 #include "common/map.h"
 #include "common/packing/packed-output.h"
+#include "common/remove-folder.h"
 #include "import/folder.h"
 #include "import/select.h"
 
@@ -436,21 +437,6 @@ static enum cts_status make_folder(struct exporting *e)
                                   : CTS_OK;
 }
 
-/* What was made of a folder that does not become whole. */
-static void remove_folder(struct exporting *e)
-{
-    DIR *const directory = opendir(e->folder);
-    for (const struct dirent *entry; directory && (entry = readdir(directory));) {
-        free(e->path);
-        if (asprintf(&e->path, "%s/%s", e->folder, entry->d_name) < 0)
-            e->path = NULL;
-        else if (entry->d_name[0] != '.')
-            (void)unlink(e->path);
-    }
-    if (directory) closedir(directory);
-    (void)rmdir(e->folder);
-}
-
 enum cts_status cts_export_folder(const struct cts_catalogue *catalogue,
                                   const struct cts_acc_reader *reader,
                                   const struct cts_export_text_options *options,
@@ -478,7 +464,7 @@ enum cts_status cts_export_folder(const struct cts_catalogue *catalogue,
     if (!status && rename(e.folder, options->path))
         status = cts_fail_errno(error, errno, "cannot write '%s'", options->path);
     if (e.output.file) status = cts_packed_output_close(&e.output, status, error);
-    if (status && is_made) remove_folder(&e);
+    if (status && is_made) cts_remove_folder(AT_FDCWD, e.folder); /* it does not become whole */
     release(&e);
     return status;
 }

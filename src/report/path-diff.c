@@ -7,6 +7,7 @@
 
 #include "common/text-table.h"
 #include "common/wrapped-text.h"
+#include "report/path-words.h"
 
 enum { NAME_IN_TABLE = 24, SENTENCES_MAX = 12, SENTENCE_SIZE = 400 };
 
@@ -220,10 +221,7 @@ static void json_side(struct cts_json *json, const char *key, const char *path,
     cts_json_member_string(json, "trace", path);
     cts_json_member_u64(json, "processes", result->process_count);
     cts_json_member_u64(json, "path_ns", result->path_ns);
-    cts_json_member_u64(json, "path_host_ns", result->path_where_ns[CTS_PATH_ON_HOST]);
-    cts_json_member_u64(json, "path_device_ns", result->path_where_ns[CTS_PATH_ON_DEVICE]);
-    cts_json_member_u64(json, "path_mpi_ns", result->path_where_ns[CTS_PATH_IN_MPI]);
-    cts_json_member_u64(json, "path_latency_ns", result->path_where_ns[CTS_PATH_LATENCY]);
+    cts_path_json_places(json, result);
     cts_json_member_u64(json, "wait_ns", result->wait_ns);
     cts_json_close_object(json);
 }

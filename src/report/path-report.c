@@ -42,10 +42,9 @@ void cts_path_print_notes(const struct cts_path_report *report, FILE *file)
 static void print_head(const struct cts_path_report *report, FILE *file)
 {
     const struct cts_path *const r = report->result;
-    cts_print_paragraph(file, 2, "%s: %s, %s, %s", report->path,
-                        cts_counted_text(r->process_count, "process", "processes").text,
-                        cts_counted_text(r->stream_count, "device stream", "device streams").text,
-                        cts_counted_text(r->event_count, "event", "events").text);
+    cts_timeline_extent_print(&(struct cts_timeline_extent){report->path, r->process_count,
+                                                            r->stream_count, r->event_count},
+                              file);
     fprintf(file, "  runtime %s (first to last event)",
             cts_time_text(r->last_ns - r->first_ns).text);
     if (report->within)
@@ -222,10 +221,7 @@ static void json_head(const struct cts_path_report *report, struct cts_json *jso
     cts_json_member_u64(json, "path_ns", r->path_ns);
     cts_json_member_u64(json, "mpi_path_ns", r->mpi_path_ns);
     cts_json_member_u64(json, "program_path_ns", r->program_path_ns);
-    cts_json_member_u64(json, "path_host_ns", r->path_where_ns[CTS_PATH_ON_HOST]);
-    cts_json_member_u64(json, "path_device_ns", r->path_where_ns[CTS_PATH_ON_DEVICE]);
-    cts_json_member_u64(json, "path_mpi_ns", r->path_where_ns[CTS_PATH_IN_MPI]);
-    cts_json_member_u64(json, "path_latency_ns", r->path_where_ns[CTS_PATH_LATENCY]);
+    cts_path_json_places(json, r);
     cts_json_member_u64(json, "path_jumps", r->path_jumps);
     cts_json_member_u64(json, "path_crossings", r->path_crossings);
     cts_json_member_u64(json, "thread_starts", r->starts.count);

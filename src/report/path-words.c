@@ -206,3 +206,22 @@ void cts_path_words_print(const struct cts_path_words *words, FILE *file)
         fputc('\n', file);
     }
 }
+
+/* ---- what several reports of timelines say alike ---- */
+
+void cts_timeline_extent_print(const struct cts_timeline_extent *extent, FILE *file)
+{
+    cts_print_paragraph(
+        file, 2, "%s: %s, %s, %s", extent->path,
+        cts_counted_text(extent->process_count, "process", "processes").text,
+        cts_counted_text(extent->stream_count, "device stream", "device streams").text,
+        cts_counted_text(extent->event_count, "event", "events").text);
+}
+
+void cts_path_json_places(struct cts_json *json, const struct cts_path *result)
+{
+    cts_json_member_u64(json, "path_host_ns", result->path_where_ns[CTS_PATH_ON_HOST]);
+    cts_json_member_u64(json, "path_device_ns", result->path_where_ns[CTS_PATH_ON_DEVICE]);
+    cts_json_member_u64(json, "path_mpi_ns", result->path_where_ns[CTS_PATH_IN_MPI]);
+    cts_json_member_u64(json, "path_latency_ns", result->path_where_ns[CTS_PATH_LATENCY]);
+}

@@ -8,6 +8,7 @@
 #include "common/text-table.h"
 #include "common/wrapped-text.h"
 #include "report/gaps-report.h"
+#include "report/path-words.h"
 
 enum cts_whatif_sheet cts_whatif_sheet_named(const char *text)
 {
@@ -154,10 +155,9 @@ struct cts_sheet cts_whatif_sheet(const struct cts_whatif_report *report,
 static void print_head(const struct cts_whatif_report *report, FILE *file)
 {
     const struct cts_whatif *const r = report->result;
-    cts_print_plain(file, report->path);
-    fprintf(file, ": %s, %s, %s\n", cts_counted_text(r->process_count, "process", "processes").text,
-            cts_counted_text(r->stream_count, "device stream", "device streams").text,
-            cts_counted_text(r->event_count, "event", "events").text);
+    cts_timeline_extent_print(&(struct cts_timeline_extent){report->path, r->process_count,
+                                                            r->stream_count, r->event_count},
+                              file);
     fprintf(file, "  runtime %s (first to last event)", cts_time_text(r->before_ns).text);
     if (report->changed) {
         const double change = -100 * gain(r->before_ns, r->after_ns);

@@ -1,6 +1,6 @@
 // The page in a real browser over the demo source (demo.ts), whose accesses are closed forms: every
 // view shows what they say, at the place where they say it.
-//     node check-view.mjs PART WORK_DIRECTORY, a part of those below
+//     node check-view.mjs PART[,PART...] WORK_DIRECTORY, parts of those below, in one browser
 import assert from "node:assert/strict";
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
@@ -17,7 +17,7 @@ import {
     stateOf,
 } from "./harness.mjs";
 
-const [part, work] = process.argv.slice(2);
+const [chosen, work] = process.argv.slice(2);
 mkdirSync(work, { recursive: true });
 const base = await serveDemo(),
     browser = await launchBrowser();
@@ -1254,7 +1254,10 @@ const parts = {
         assert.equal(backgrounds.size, 2);
     },
 };
-await parts[part]();
+for (const part of chosen.split(",")) {
+    console.log(`${part} ...`); // the last one told is the one that fails
+    await parts[part]();
+}
 await browser.close();
-console.log(`${part}: the page shows what the accesses are`);
+console.log("the page shows what the accesses are");
 process.exit(0);
