@@ -94,6 +94,18 @@ static const struct cts_sync sync_row = {.op = 6,
 static const struct cts_cta_sm cta_sm_row = {.launch = 0, .cta = 3, .sm = 131};
 static const struct cts_cluster cluster_row = {.launch = 0, .ctas = {4, 2, 1}};
 static const struct cts_launch_pointer pointer_row = {.launch = 0, .address = 0x200000001000};
+static const struct cts_tensor_map tensor_map_row = {.launch = 0,
+                                                     .parameter_bytes = 176,
+                                                     .address = 0x7f0000000000,
+                                                     .element_type = "bf16",
+                                                     .element_bytes = 2,
+                                                     .dimensions = 2,
+                                                     .size = {64, 32, 1, 1, 1},
+                                                     .stride_bytes = {2, 128, 0, 0, 0},
+                                                     .box = {64, 8, 1, 1, 1},
+                                                     .swizzle_bytes = 128,
+                                                     .im2col = true,
+                                                     .may_store = true};
 static const struct cts_host_call call_row = {0, 7, 3, 1, 0, "cudaFreeAsync"};
 static const struct cts_host_function host_function_row = {0, 8, 0, 3, 9, 11};
 static const struct cts_graph_node graph_node_row = {0, 12, 1, 10, 4};
@@ -123,6 +135,7 @@ static void add_one_of_each(struct cts_catalogue_writer *w)
     cts_catalogue_add_cta_sm(w, &cta_sm_row);
     cts_catalogue_add_cluster(w, &cluster_row);
     cts_catalogue_add_launch_pointer(w, &pointer_row);
+    cts_catalogue_add_tensor_map(w, &tensor_map_row);
     cts_catalogue_add_message(w, "warning", "it is \"cold\"\n");
     cts_catalogue_set(w, "colour", "blue");
 }

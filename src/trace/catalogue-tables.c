@@ -291,6 +291,36 @@ static const struct cts_table_column cluster_columns[] = {
 static const struct cts_table_column launch_pointer_columns[] = {NUMBER(launch),
                                                                  QUANTITY(address, ADDRESS)};
 #undef ROW
+#define ROW cts_tensor_map
+static const struct cts_table_column tensor_map_columns[] = {
+    NUMBER(launch),
+    QUANTITY(parameter_bytes, BYTES),
+    QUANTITY(address, ADDRESS),
+    TEXT(element_type),
+    QUANTITY(element_bytes, BYTES),
+    NUMBER(dimensions),
+    ELEMENT("size_0", size[0]),
+    ELEMENT("size_1", size[1]),
+    ELEMENT("size_2", size[2]),
+    ELEMENT("size_3", size[3]),
+    ELEMENT("size_4", size[4]),
+    ELEMENT("stride_0", stride_bytes[0]),
+    ELEMENT("stride_1", stride_bytes[1]),
+    ELEMENT("stride_2", stride_bytes[2]),
+    ELEMENT("stride_3", stride_bytes[3]),
+    ELEMENT("stride_4", stride_bytes[4]),
+    ELEMENT("box_0", box[0]),
+    ELEMENT("box_1", box[1]),
+    ELEMENT("box_2", box[2]),
+    ELEMENT("box_3", box[3]),
+    ELEMENT("box_4", box[4]),
+    QUANTITY(swizzle_bytes, BYTES),
+    NUMBER(interleaved),
+    NUMBER(im2col),
+    NUMBER(may_load),
+    NUMBER(may_store),
+};
+#undef ROW
 #define ROW cts_ending
 static const struct cts_table_column ending_columns[] = {
     OF(rank, RANKS),        WORD(how, endings),        MAYBE(status, IS_ALL_ONES, NUMBER),
@@ -358,7 +388,8 @@ const struct cts_table cts_tables[CTS_TABLE_COUNT] = {
         .optional =                                                                                \
             (CTS_TABLE_##ID >= CTS_TABLE_CALLS && CTS_TABLE_##ID <= CTS_TABLE_GRAPH_EDGES) ||      \
             CTS_TABLE_##ID == CTS_TABLE_CTA_SMS || CTS_TABLE_##ID == CTS_TABLE_CLUSTERS ||         \
-            CTS_TABLE_##ID == CTS_TABLE_LAUNCH_POINTERS || CTS_TABLE_##ID == CTS_TABLE_ENDINGS ||  \
+            CTS_TABLE_##ID == CTS_TABLE_LAUNCH_POINTERS ||                                         \
+            CTS_TABLE_##ID == CTS_TABLE_TENSOR_MAPS || CTS_TABLE_##ID == CTS_TABLE_ENDINGS ||      \
             CTS_TABLE_##ID == CTS_TABLE_FAULTS || CTS_TABLE_##ID == CTS_TABLE_ACCESS_FILES ||      \
             CTS_TABLE_##ID == CTS_TABLE_FILES || CTS_TABLE_##ID == CTS_TABLE_CHECKSUMS,            \
         .row_bytes = sizeof(struct ROW),                                                           \
@@ -393,6 +424,8 @@ const struct cts_table cts_tables[CTS_TABLE_COUNT] = {
     T(CLUSTERS, clusters, cts_cluster, clusters, cluster_count, cluster_columns, WRITTEN),
     T(LAUNCH_POINTERS, launch_pointers, cts_launch_pointer, launch_pointers, launch_pointer_count,
       launch_pointer_columns, WRITTEN),
+    T(TENSOR_MAPS, tensor_maps, cts_tensor_map, tensor_maps, tensor_map_count, tensor_map_columns,
+      WRITTEN),
     T(ENDINGS, endings, cts_ending, endings, ending_count, ending_columns, WRITTEN),
     T(FAULTS, faults, cts_launch_fault, faults, fault_count, fault_columns, WRITTEN),
     T(ACCESS_FILES, access_files, cts_access_file_row, access_files, access_file_count,

@@ -97,6 +97,17 @@ CREATE TABLE clusters (          -- of CTAs, where a launch has more than one in
     launch INTEGER, cluster_x INTEGER, cluster_y INTEGER, cluster_z INTEGER);
 CREATE TABLE launch_pointers (    -- arguments of launches of which not all stores are recorded
     launch INTEGER, address INTEGER); -- a word that may be an address
+CREATE TABLE tensor_maps (       -- tensors that a launch may copy by TMA: maps among its parameters
+    launch INTEGER,
+    parameter_bytes INTEGER,    -- offset of the map in the kernel's parameters
+    address INTEGER,
+    element_type TEXT, element_bytes INTEGER,
+    dimensions INTEGER,         -- 1 to 5
+    size_0 INTEGER, size_1 INTEGER, size_2 INTEGER, size_3 INTEGER, size_4 INTEGER, -- elements
+    stride_0 INTEGER, stride_1 INTEGER, stride_2 INTEGER, stride_3 INTEGER, stride_4 INTEGER, -- bytes
+    box_0 INTEGER, box_1 INTEGER, box_2 INTEGER, box_3 INTEGER, box_4 INTEGER, -- elements a copy
+    swizzle_bytes INTEGER, interleaved INTEGER, im2col INTEGER,
+    may_load INTEGER, may_store INTEGER); -- what the kernel has instructions for
 CREATE TABLE endings (           -- how a process ended, and what is known to be complete
     rank INTEGER PRIMARY KEY,
     how TEXT,                   -- 'closed', 'exit', 'signal', 'unknown'

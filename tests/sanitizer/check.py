@@ -43,6 +43,18 @@ PLAYED = {
     "regex": ("one two one", {}, ["--kernel-name", "regex:^o"], 0, "3 launches (2 recorded), 64 accesses",
               "SELECT recorded, records FROM launches ORDER BY op",
               [("all", 1), ("none", 0), ("all", 1)]),
+    # what is copied by TMA is bounded by the maps among the parameters
+    "tensor-maps": ("one tensor_store tensor_load", {"FAKE_CUBIN": "tensor.cubin"}, [], 0, "3 launches",
+                    "SELECT k.name, parameter_bytes, address, element_type, dimensions, size_0, size_1, "
+                    "stride_1, box_0, box_1, may_load, may_store FROM tensor_maps JOIN launches l USING "
+                    "(launch) JOIN kernels k USING (kernel) ORDER BY op",
+                    [("tensor_store", 64, 0x7f0000000000, "f32", 2, 512, 256, 2048, 64, 16, 0, 1),
+                     ("tensor_load", 64, 0x7f0000000000, "f32", 2, 512, 256, 2048, 64, 16, 1, 0)]),
+    "tensor-skipped": ("tensor_store tensor_changed", {"FAKE_CUBIN": "tensor.cubin"}, [], 0, "2 launches",
+                       "SELECT what, count FROM skipped ORDER BY what",
+                       [("tensor maps made on the device in tensor_changed", 1),
+                        ("tensor reductions (TMA with a descriptor) in tensor_changed", 1),
+                        ("tensor stores (TMA with a descriptor) in tensor_store", 1)]),
     # a chosen part, and CTAs of it
     "window": ("one:8:5", {}, ["--launch-skip", "1", "--launch-count", "2"], 0,
                "5 launches (2 recorded), 512 accesses",
@@ -91,6 +103,9 @@ def record(ctascope, words, environment):
 def play(ctascope, program, run, environment, case):
     words, variables, options, status, text, query, answer = PLAYED[case]
     environment.update(variables)
+    if "FAKE_CUBIN" in variables:
+        environment["FAKE_CUBIN"] = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "fixtures",
+                                                 "cubin", variables["FAKE_CUBIN"])
     done = record(ctascope, ["-o", run, *options, "--", program, "launch", *words.split()], environment)
     if done.stdout.strip() != "CUDA works" or done.returncode != status:
         fail(f"ended with {done.returncode}", done)

@@ -23,6 +23,23 @@ NOTHING(cuCtxPopCurrent_v2)
 NOTHING(cuCtxGetDevice)
 NOTHING(cuStreamQuery)
 
+/* Of each kernel: a pointer, and a tensor map. The function may be the runtime's handle. */
+int cuFuncGetParamInfo(void *function, size_t index, size_t *offset, size_t *bytes);
+int cuFuncGetParamInfo(void *function, size_t index, size_t *offset, size_t *bytes)
+{
+    (void)function, (void)index, (void)offset, (void)bytes;
+    return 400;
+}
+int cuKernelGetParamInfo(void *function, size_t index, size_t *offset, size_t *bytes);
+int cuKernelGetParamInfo(void *function, size_t index, size_t *offset, size_t *bytes)
+{
+    (void)function;
+    if (index > 1) return 1;
+    *offset = index * 64;
+    *bytes = index ? 128 : 8;
+    return 0;
+}
+
 /* 132 multiprocessors of 2,048 threads; everything else is 1. */
 int cuDeviceGetAttribute(int *value, int attribute, int device);
 int cuDeviceGetAttribute(int *value, int attribute, int device)

@@ -5,8 +5,10 @@
  * A launch is a word, KERNEL[:CTAS[:TIMES]]: of a kernel of that name, 32 threads a CTA, whose CTAs
  * store 4 bytes by each lane; one that begins with "silent" stores nothing, of one that begins with
  * "cluster" CTAs are in clusters of 2; "sync" is no launch, but waits for all of them.
- * FAKE_FREE_MIB below STACK_MIB: kernels run without patches, but for those that begin with
- * "before": there was room for them. FAKE_LATE: nobody was told of the context. */
+ * The module is FAKE_CUBIN's, if that is said; launches of a kernel that begins with "tensor" have
+ * a tensor map as their second parameter, as the fake driver tells. FAKE_FREE_MIB below STACK_MIB:
+ * kernels run without patches, but for those that begin with "before": there was room for them.
+ * FAKE_LATE: nobody was told of the context. */
 #include <sanitizer.h>
 
 #include <generated_cuda_meta.h>
@@ -154,11 +156,27 @@ static void run(uint32_t ctas)
     }
 }
 
+/* Lives as long as the program. */
+static void *read_cubin(size_t *bytes)
+{
+    enum { MAX_BYTES = 1 << 20 };
+    const char *const path = getenv("FAKE_CUBIN");
+    FILE *const file = path ? fopen(path, "rb") : NULL;
+    static char image[MAX_BYTES];
+    *bytes = file ? fread(image, 1, MAX_BYTES, file) : 0;
+    if (file) fclose(file);
+    return *bytes ? image : NULL;
+}
+
 static void load(void)
 {
+    size_t cubin_bytes;
+    void *const cubin = read_cubin(&cubin_bytes);
     const Sanitizer_ResourceContextData begun = {.context = (CUcontext)(void *)&context};
     const Sanitizer_ResourceModuleData loaded = {.context = (CUcontext)(void *)&context,
-                                                 .module = (CUmodule)(void *)&module};
+                                                 .module = (CUmodule)(void *)&module,
+                                                 .pCubin = cubin,
+                                                 .cubinSize = cubin_bytes};
     if (!answer("FAKE_LATE", 0))
         tell(SANITIZER_CB_DOMAIN_RESOURCE, SANITIZER_CBID_RESOURCE_CONTEXT_CREATION_STARTING,
              &begun);
@@ -196,7 +214,14 @@ static void launch_once(const char *name, uint32_t ctas)
                                          .clusterDim_x = begins(name, "cluster") ? 2 : 1,
                                          .clusterDim_y = 1,
                                          .clusterDim_z = 1};
-    const cuLaunchKernel_params parameters = {.f = launch.function, .hStream = launch.stream};
+    /* 256 rows of 512 floats */
+    uint32_t map[32] = {0, 0x7f00, 0x390, 0x80, 0, 0, 0, 0, 511, 255, 0, 0, 0, 0x3f000000, 15};
+    uint64_t other = 0x7f1000000000;
+    void *values[] = {&other, map};
+    const cuLaunchKernel_params parameters = {.f = launch.function,
+                                              .hStream = launch.stream,
+                                              .kernelParams =
+                                                  begins(name, "tensor") ? values : NULL};
     const int result = 0;
     Sanitizer_CallbackData call = {.callbackSite = SANITIZER_API_ENTER,
                                    .functionName = "cuLaunchKernel",

@@ -140,6 +140,8 @@ static void every_field_comes_back(void **state)
     assert_row(&c, CTS_TABLE_CTA_SMS, &cta_sm_row);
     assert_row(&c, CTS_TABLE_CLUSTERS, &cluster_row);
     assert_row(&c, CTS_TABLE_LAUNCH_POINTERS, &pointer_row);
+    assert_row(&c, CTS_TABLE_TENSOR_MAPS, &tensor_map_row);
+    assert_int_equal(c.tensor_maps[0].stride_bytes[1], 128);
     assert_int_equal(c.clusters[0].ctas[1], 2);
     assert_int_equal(c.launches[0].block[1], 8);
     assert_int_equal(c.copies[0].source_slice, 300);
@@ -910,10 +912,11 @@ static void a_run_of_an_earlier_version_lacks_a_table(void **state)
     sqlite3 *db;
     make_run(place);
     assert_int_equal(sqlite3_open(place->database, &db), SQLITE_OK);
-    assert_int_equal(
-        sqlite3_exec(db, "DROP TABLE cta_sms; DROP TABLE clusters; DROP TABLE launch_pointers",
-                     NULL, NULL, NULL),
-        SQLITE_OK);
+    assert_int_equal(sqlite3_exec(db,
+                                  "DROP TABLE cta_sms; DROP TABLE clusters; DROP TABLE "
+                                  "tensor_maps; DROP TABLE launch_pointers",
+                                  NULL, NULL, NULL),
+                     SQLITE_OK);
     sqlite3_close(db);
     struct cts_catalogue c = read_run(place->run);
     assert_int_equal(c.cta_sm_count, 0);

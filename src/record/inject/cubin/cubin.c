@@ -243,6 +243,8 @@ enum cts_status cts_cubin_read(const void *image, size_t image_bytes, struct cts
         read_symbols(&elf, cubin);
         read_calls(&elf, cubin);
         read_code(&elf, cubin);
+        const Elf64_Shdr *const constants = cts_elf_section(&elf, ".nv.constant3");
+        cubin->constant_bytes = constants ? constants->sh_size : 0;
         cts_cubin_read_lines(&elf, cubin);
     }
     free(elf.sections);

@@ -69,7 +69,8 @@ struct cts_cubin {
     size_t strings_bytes;
     struct cts_cubin_edge *edges;
     size_t edge_count, edge_capacity;
-    uint32_t capability; /* the compute capability, 10 times */
+    uint32_t capability;     /* the compute capability, 10 times */
+    uint64_t constant_bytes; /* of __constant__ variables */
 };
 
 /* Reads a cubin, an ELF image; trusts none of its numbers. Damaged line tables yield no lines. */

@@ -11,9 +11,14 @@
 
 #include "trace/access.h"
 
-enum { OPERATION_BITS = 9, OPERATIONS = 1 << OPERATION_BITS, ATOMIC_SHIFT = 87 - 64 };
+enum {
+    OPERATION_BITS = 9,
+    OPERATIONS = 1 << OPERATION_BITS,
+    ATOMIC_SHIFT = 87 - 64,
+    MAP_FETCH_SHIFT = 82 - 64
+};
 
-enum form { FORM_NONE, FORM_ATOMIC, FORM_REDUCTION, FORM_COMPARE, FORM_PLAIN };
+enum form { FORM_NONE, FORM_ATOMIC, FORM_REDUCTION, FORM_COMPARE, FORM_MAP, FORM_PLAIN };
 
 static const struct {
     uint8_t form, kind;
@@ -28,9 +33,10 @@ static const struct {
     [0x1a6] = {FORM_REDUCTION, CTS_SASS_ATOMIC}, /* RED of floats */
     [0x1a8] = {FORM_ATOMIC, CTS_SASS_ATOMIC},    /* ATOMG: global */
     [0x1a9] = {FORM_COMPARE, CTS_SASS_ATOMIC},   /* ATOMG.CAS */
-    [0x1b4] = {FORM_PLAIN, CTS_SASS_TENSOR_COPY},
-    [0x1b5] = {FORM_PLAIN, CTS_SASS_TENSOR_COPY},
+    [0x1b4] = {FORM_PLAIN, CTS_SASS_TENSOR_LOAD},
+    [0x1b5] = {FORM_PLAIN, CTS_SASS_TENSOR_STORE},
     [0x1b6] = {FORM_PLAIN, CTS_SASS_TENSOR_REDUCTION},
+    [0x1b9] = {FORM_MAP, CTS_SASS_TENSOR_MAP_CHANGE},  /* UTMACCTL */
     [0x1f0] = {FORM_PLAIN, CTS_SASS_WARPGROUP_MATRIX}, /* half, integer, bits, 8-bit floats */
     [0x1f1] = {FORM_PLAIN, CTS_SASS_WARPGROUP_MATRIX},
     [0x1f2] = {FORM_PLAIN, CTS_SASS_WARPGROUP_MATRIX},
@@ -70,6 +76,9 @@ struct cts_sass cts_sass_of(uint64_t low, uint64_t high)
     case FORM_COMPARE:
         sass.operation = CTS_ATOMIC_CAS;
         break;
+    case FORM_MAP: /* forgets a map that was cached, or fetches one */
+        if (high >> MAP_FETCH_SHIFT & 1) sass.kind = CTS_SASS_OTHER;
+        break;
     default:
         break;
     }
@@ -79,12 +88,15 @@ struct cts_sass cts_sass_of(uint64_t low, uint64_t high)
 const char *cts_sass_unrecorded(enum cts_sass_kind kind, const char **reason)
 {
     static const char untold[] = "the Sanitizer does not report their addresses";
+    static const char unseen[] = "only tensor maps among a kernel's parameters are known";
     static const char layout[] = "the layout of the operands in shared memory is unknown";
     static const struct {
         const char *what, *reason;
     } unrecorded[CTS_SASS_KIND_COUNT] = {
-        [CTS_SASS_TENSOR_COPY] = {"tensor copies (TMA with a descriptor)", untold},
+        [CTS_SASS_TENSOR_LOAD] = {"tensor loads (TMA with a descriptor)", untold},
+        [CTS_SASS_TENSOR_STORE] = {"tensor stores (TMA with a descriptor)", untold},
         [CTS_SASS_TENSOR_REDUCTION] = {"tensor reductions (TMA with a descriptor)", untold},
+        [CTS_SASS_TENSOR_MAP_CHANGE] = {"tensor maps made on the device", unseen},
         [CTS_SASS_WARPGROUP_MATRIX] = {"operands of warpgroup matrix products (wgmma)", layout},
         [CTS_SASS_TENSOR_MATRIX] = {"operands of tensor memory operations (tcgen05)", layout},
         [CTS_SASS_TEXTURE] = {"texture fetches", untold},

@@ -10,8 +10,10 @@ enum cts_sass_kind {
     CTS_SASS_OTHER,
     CTS_SASS_ATOMIC,
     /* these access memory, and nobody tells the addresses */
-    CTS_SASS_TENSOR_COPY,
+    CTS_SASS_TENSOR_LOAD,
+    CTS_SASS_TENSOR_STORE,
     CTS_SASS_TENSOR_REDUCTION,
+    CTS_SASS_TENSOR_MAP_CHANGE, /* none itself: tensor copies use maps that the device made */
     CTS_SASS_WARPGROUP_MATRIX,
     CTS_SASS_TENSOR_MATRIX,
     CTS_SASS_TEXTURE,

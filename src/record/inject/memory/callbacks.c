@@ -16,6 +16,7 @@
 #include "settings.h"
 #include "stack.h"
 #include "stream-table.h"
+#include "tensor-maps.h"
 
 #include <generated_cuda_meta.h> /* needs what sanitizer.h defines */
 
@@ -162,12 +163,32 @@ static struct cts_launch_extras shape_of(enum call_kind kind, const void *parame
     };
 }
 
+static struct cts_launch_parameters parameters_of(enum call_kind kind, const void *parameters)
+{
+    if (kind == CALL_LAUNCH_EXTENDED) {
+        const cuLaunchKernelEx_params *const extended = parameters;
+        return (struct cts_launch_parameters){extended->f, extended->kernelParams, extended->extra};
+    }
+    if (kind == CALL_LAUNCH_COOPERATIVE) {
+        const cuLaunchCooperativeKernel_params *const cooperative = parameters;
+        return (struct cts_launch_parameters){cooperative->f, cooperative->kernelParams, NULL};
+    }
+    const cuLaunchKernel_params *const plain = parameters;
+    return (struct cts_launch_parameters){plain->f, plain->kernelParams, plain->extra};
+}
+
 /* The function or the graph. */
 static const void *launched_by(enum call_kind kind, const void *parameters)
 {
     return kind == CALL_LAUNCH_EXTENDED
                ? (const void *)((const cuLaunchKernelEx_params *)parameters)->f
                : *(const void *const *)parameters;
+}
+
+static void take_parameters(enum call_kind kind, const void *parameters)
+{
+    const struct cts_launch_parameters taken = parameters_of(kind, parameters);
+    cts_tensor_maps_take(&taken);
 }
 
 static void begin_call(const struct call *call, const Sanitizer_CallbackData *data)
@@ -202,6 +223,7 @@ static void begin_call(const struct call *call, const Sanitizer_CallbackData *da
     case CALL_LAUNCH_EXTENDED:
         current.launch.shape = shape_of(call->kind, parameters);
         current.launch.room = cts_stack_look(launched_by(call->kind, parameters));
+        take_parameters(call->kind, parameters);
         break;
     case CALL_LAUNCH_GRAPH:
         current.launch.room = cts_stack_look(launched_by(call->kind, parameters));
@@ -266,6 +288,7 @@ static void end_call(const struct call *call, bool by_driver, const Sanitizer_Ca
     case CALL_LAUNCH_EXTENDED:
     case CALL_LAUNCH_GRAPH:
         current.launch = (struct cts_launch_call){0};
+        cts_tensor_maps_drop();
         break;
     }
 }

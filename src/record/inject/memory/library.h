@@ -41,6 +41,8 @@
 /* NULL where the driver is too old for them. */
 #define CTS_DRIVER_MORE_FUNCTIONS(X)                                                               \
     X(cuThreadExchangeStreamCaptureMode)                                                           \
+    X(cuFuncGetParamInfo)                                                                          \
+    X(cuKernelGetParamInfo)                                                                        \
     X(cuGraphGetNodes)                                                                             \
     X(cuGraphNodeGetType)                                                                          \
     X(cuGraphKernelNodeGetParams)                                                                  \

@@ -248,12 +248,13 @@ static bool add_kernel(const Sanitizer_LaunchData *launch, struct cts_memory_mod
             .instrumented = !own || !(own->flags & CTS_KERNEL_UNINSTRUMENTED),
         };
         cts_catalogue_add_kernel(cts_memory_run.catalogue, &row);
-        cts_module_tell_unrecorded(module, function, name);
+        const struct cts_tensor_use tensors = cts_module_tell_unrecorded(module, function, name);
         *known = (struct cts_memory_kernel){
             .id = row.kernel,
             .is_selected = is_selected(name, launch->functionName),
             .by_warp = function && !function->may_have_barriers,
             .is_instrumented = module->instrumented != NULL,
+            .tensors = tensors,
         };
         kernels.items[kernels.count++] = (struct kernel){*known, launch->function, module};
         *place = kernels.count;

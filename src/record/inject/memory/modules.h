@@ -8,12 +8,14 @@
 #include <sanitizer.h>
 
 #include "record/ring/ring.h"
+#include "tensor-maps.h"
 
 struct cts_memory_kernel {
     uint32_t id;          /* in the catalogue */
     bool is_selected;     /* by --kernel-name */
     bool by_warp;         /* it has no barrier */
     bool is_instrumented; /* it records by itself (instrumented.h) */
+    struct cts_tensor_use tensors;
 };
 void cts_module_loaded(const Sanitizer_ResourceModuleData *data);
 void cts_module_unloaded(const Sanitizer_ResourceModuleData *data);

@@ -10,6 +10,7 @@
 #include "module-rows.h"
 #include "source-names.h"
 #include "memory-run.h"
+#include "record/inject/cubin/tensor-map.h"
 #include "trace/access.h"
 
 /* ---- places in the source ---- */
@@ -144,11 +145,22 @@ static void add_skipped(const struct cts_memory_module *module, const char *what
     cts_catalogue_add_skipped(cts_memory_run.catalogue, &row);
 }
 
-void cts_module_tell_unrecorded(struct cts_memory_module *module,
-                                const struct cts_cubin_function *function, const char *name)
+/* The layout of maps is known for one compute capability. */
+static struct cts_tensor_use tensor_use(const struct cts_cubin *cubin, const uint64_t *counts)
 {
-    const struct cts_cubin *const cubin = &module->cubin;
-    uint64_t counts[CTS_SASS_KIND_COUNT] = {0}, launches = 0;
+    enum { KNOWN_CAPABILITY = 90 };
+    if (cubin->capability != KNOWN_CAPABILITY) return (struct cts_tensor_use){0};
+    return (struct cts_tensor_use){
+        .may_load = counts[CTS_SASS_TENSOR_LOAD] != 0,
+        .may_store = counts[CTS_SASS_TENSOR_STORE] || counts[CTS_SASS_TENSOR_REDUCTION],
+    };
+}
+
+/* Of the kernel and all that it may call; returns the launches among them. */
+static uint64_t count_marks(const struct cts_cubin *cubin,
+                            const struct cts_cubin_function *function, uint64_t *counts)
+{
+    uint64_t launches = 0;
     bool *const reached = calloc(cubin->function_count + 1, sizeof *reached);
     if (reached) cts_cubin_reach(cubin, function, reached);
     for (size_t f = 0; reached && f < cubin->function_count; f++) {
@@ -158,16 +170,31 @@ void cts_module_tell_unrecorded(struct cts_memory_module *module,
             counts[cubin->marks[cubin->functions[f].first_mark + i].sass.kind]++;
     }
     free(reached);
+    return launches;
+}
+
+struct cts_tensor_use cts_module_tell_unrecorded(struct cts_memory_module *module,
+                                                 const struct cts_cubin_function *function,
+                                                 const char *name)
+{
+    const struct cts_cubin *const cubin = &module->cubin;
+    uint64_t counts[CTS_SASS_KIND_COUNT] = {0};
+    const uint64_t launches = count_marks(cubin, function, counts);
+    const struct cts_tensor_use use = tensor_use(cubin, counts);
+    const bool has_copies = use.may_load || use.may_store;
+    char text[600];
     for (int kind = 0; kind < CTS_SASS_KIND_COUNT; kind++) {
         const char *reason, *const what = cts_sass_unrecorded(kind, &reason);
-        char text[600];
-        if (!counts[kind] || !what) continue;
+        if (!counts[kind] || !what || (kind == CTS_SASS_TENSOR_MAP_CHANGE && !has_copies)) continue;
         snprintf(text, sizeof text, "%s in %.500s", what, name);
         add_skipped(module, text, reason, counts[kind]);
     }
-    char text[600];
+    snprintf(text, sizeof text, "constant memory that may hold tensor maps in %.500s", name);
+    if (has_copies && cubin->constant_bytes >= CTS_TENSOR_MAP_BYTES)
+        add_skipped(module, text, "only tensor maps among a kernel's parameters are known", 1);
     snprintf(text, sizeof text, "launches made by %.500s", name);
     if (launches)
         add_skipped(module, text, "what kernels launch is not followed (dynamic parallelism)",
                     launches);
+    return use;
 }

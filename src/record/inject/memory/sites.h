@@ -3,11 +3,13 @@
 #define CTS_MEMORY_SITES_H
 
 #include "loaded-module.h"
+#include "tensor-maps.h"
 
 uint32_t cts_module_add_site(const struct cts_code_range *range,
                              const struct cts_ring_record *record);
-/* What of a kernel is not recorded. */
-void cts_module_tell_unrecorded(struct cts_memory_module *module,
-                                const struct cts_cubin_function *function, const char *name);
+/* Rows for what of a kernel is not recorded. Returns what its tensor copies can do. */
+struct cts_tensor_use cts_module_tell_unrecorded(struct cts_memory_module *module,
+                                                 const struct cts_cubin_function *function,
+                                                 const char *name);
 
 #endif
