@@ -136,7 +136,10 @@ PATTERNS = [
      "SELECT count(*) FROM clusters JOIN launches USING (launch) WHERE cluster_x = {} AND "
      "cluster_y = {} AND cluster_z = {}"),
     (r"dynamic shared (\d+)", "SELECT count(*) FROM launches WHERE dynamic_shared_bytes = {}"),
-    (r"skipped (\w+)", "SELECT count(*) FROM skipped WHERE what LIKE '%{}%'"),
+    (r"loaded map of (\d+) by (\d+) (\w+)",
+     "SELECT count(*) FROM tensor_maps WHERE size_0 = {} AND size_1 = {} AND element_type = '{}' AND "
+     "may_load AND NOT may_store"),
+    (r"skipped ([\w ]+)", "SELECT count(*) FROM skipped WHERE what LIKE '%{}%'"),
     (r"sites of (\w+)", "SELECT count(*) FROM sites WHERE function LIKE '{}(%'"),
     (r"function (\w+)", "SELECT count(DISTINCT function) FROM sites WHERE function LIKE '{}(%'"),
     (r"allocation (\w+)", "SELECT count(*) FROM allocations WHERE kind = '{}'"),
@@ -586,6 +589,40 @@ def gemm(options):
     return "; ".join(said)
 
 
+def span(row):
+    """The first byte of a map's tensor, and the one behind its last."""
+    address, element_bytes = row[:2]
+    return address, address + element_bytes + sum((size - 1) * stride for size, stride
+                                                  in zip(row[2:7], row[7:12]))
+
+
+def tensors(options):
+    """What library kernels copy by TMA lies in the maps of their launches, to the byte."""
+    done = subprocess.run([sys.executable, os.path.join(HERE, "tensors.py")], capture_output=True, text=True,
+                          timeout=LIMIT_S)
+    if done.returncode == SKIPPED:
+        raise Skipped(done.stdout.strip())
+    run = Run(options, "tensors", [sys.executable, os.path.join(HERE, "tensors.py")], "--spaces", "global")
+    checksums = [re.search(r"checksum (.*)", text).group(1) for text in (done.stdout, run.output)]
+    spans = {span(row) for row in run.rows(
+        "SELECT address, element_bytes, size_0, size_1, size_2, size_3, size_4, stride_0, stride_1, stride_2, "
+        "stride_3, stride_4 FROM tensor_maps")}
+    said = {}
+    for operation, name, address, size in re.findall(r"tensor (\S+) (\S+) (\d+) (\d+)", run.output):
+        exact = (int(address), int(address) + int(size)) in spans
+        said.setdefault(operation, []).append(name + ("" if exact else " is not there"))
+    with_maps = run.value("SELECT count(DISTINCT launch) FROM tensor_maps")
+    copies = run.value("SELECT count(*) FROM launches l JOIN kernels k USING (kernel) JOIN skipped s ON "
+                       "s.module = k.module AND s.what LIKE 'tensor %(TMA%) in ' || k.name")
+    text = (f"{with_maps} launches with maps, {copies} kinds of copies in launches; checksums {checksums}; " +
+            "; ".join(f"{operation}: {', '.join(names)}" for operation, names in said.items()))
+    require(with_maps, text)
+    missing = [operation for operation, names in said.items() if operation.startswith(("bf16", "f16", "batched"))
+               and any("not there" in name for name in names)]
+    require(not missing, f"{missing} of {text}")
+    return text
+
+
 def cufft(options):
     run = Run(options, "cufft", [program(options, "cufft")])
     return f"{compare(run)} counts; {run.rows('SELECT name FROM kernels')}"
@@ -628,7 +665,7 @@ def library(options, name, command):
 
 SPECIAL = {
     "nodes": nodes, "values": values, "hang": hang, "kept": kept, "separate": separate, "ranges": ranges,
-    "disassembly": disassembly, "python": python_children, "gemm": gemm, "cufft": cufft, "ranks": ranks,
+    "disassembly": disassembly, "python": python_children, "gemm": gemm, "tensors": tensors, "cufft": cufft, "ranks": ranks,
     "late": lambda o: says(o, "late", ["CUDA was initialised before", "refuses"]),
     "subscriber": lambda o: says(o, "subscriber", ["another tool already uses the Sanitizer"]),
     "disk": disk, "profiler": profiler, "bounded": bounded, "short": short_of_memory, "doctor": doctor, "filters": filters, "ring": small_ring, "sample": sampled, "missing": missing, "limit": limit,
