@@ -50,6 +50,10 @@ PLAYED = {
                     "(launch) JOIN kernels k USING (kernel) ORDER BY op",
                     [("tensor_store", 64, 0x7f0000000000, "f32", 2, 512, 256, 2048, 64, 16, 0, 1),
                      ("tensor_load", 64, 0x7f0000000000, "f32", 2, 512, 256, 2048, 64, 16, 1, 0)]),
+    # asking for the parameters loads the module
+    "tensor-lazy": ("tensor_store", {"FAKE_CUBIN": "tensor.cubin", "FAKE_LAZY": "1"}, [], 0, "1 launch",
+                    "SELECT count(*), sum(registers > 0) FROM tensor_maps JOIN launches USING (launch) JOIN "
+                    "kernels USING (kernel)", [(1, 1)]),
     "tensor-skipped": ("tensor_store tensor_changed", {"FAKE_CUBIN": "tensor.cubin"}, [], 0, "2 launches",
                        "SELECT what, count FROM skipped ORDER BY what",
                        [("tensor maps made on the device in tensor_changed", 1),

@@ -6,13 +6,15 @@
  * store 4 bytes by each lane; one that begins with "silent" stores nothing, of one that begins with
  * "cluster" CTAs are in clusters of 2; "sync" is no launch, but waits for all of them.
  * The module is FAKE_CUBIN's, if that is said; launches of a kernel that begins with "tensor" have
- * a tensor map as their second parameter, as the fake driver tells. FAKE_FREE_MIB below STACK_MIB:
- * kernels run without patches, but for those that begin with "before": there was room for them.
- * FAKE_LATE: nobody was told of the context. */
+ * a tensor map as their second parameter, as the fake driver tells. FAKE_LAZY: the module is loaded
+ * when somebody asks for the parameters of its kernel. FAKE_FREE_MIB below STACK_MIB: kernels run
+ * without patches, but for those that begin with "before": there was room for them. FAKE_LATE:
+ * nobody was told of the context. */
 #include <sanitizer.h>
 
 #include <generated_cuda_meta.h>
 
+#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -172,15 +174,26 @@ static void load(void)
 {
     size_t cubin_bytes;
     void *const cubin = read_cubin(&cubin_bytes);
-    const Sanitizer_ResourceContextData begun = {.context = (CUcontext)(void *)&context};
     const Sanitizer_ResourceModuleData loaded = {.context = (CUcontext)(void *)&context,
                                                  .module = (CUmodule)(void *)&module,
                                                  .pCubin = cubin,
                                                  .cubinSize = cubin_bytes};
+    tell(SANITIZER_CB_DOMAIN_RESOURCE, SANITIZER_CBID_RESOURCE_MODULE_LOADED, &loaded);
+}
+
+static void begin(void)
+{
+    const Sanitizer_ResourceContextData begun = {.context = (CUcontext)(void *)&context};
+    void *const driver =
+        answer("FAKE_LAZY", 0) ? dlopen("libcuda.so.1", RTLD_NOW | RTLD_NOLOAD) : NULL;
+    void (**const late)(void) = driver ? dlsym(driver, "fake_load_late") : NULL;
     if (!answer("FAKE_LATE", 0))
         tell(SANITIZER_CB_DOMAIN_RESOURCE, SANITIZER_CBID_RESOURCE_CONTEXT_CREATION_STARTING,
              &begun);
-    tell(SANITIZER_CB_DOMAIN_RESOURCE, SANITIZER_CBID_RESOURCE_MODULE_LOADED, &loaded);
+    if (late)
+        *late = load;
+    else
+        load();
 }
 
 /* A handle for each name. */
@@ -263,7 +276,7 @@ void fake_launch(const char *word)
     memcpy(name, word, length < sizeof name ? length : sizeof name - 1);
     const uint32_t ctas = word[length] ? (uint32_t)strtoul(word + length + 1, &end, 10) : 1;
     const uint32_t times = end && *end ? (uint32_t)strtoul(end + 1, NULL, 10) : 1;
-    if (!is_loaded) load();
+    if (!is_loaded) begin();
     is_loaded = true;
     for (uint32_t i = 0; i < times; i++) launch_once(name, ctas);
 }

@@ -1,5 +1,6 @@
 /* Which callbacks there are and where they go. A callback that comes while another one of the same
- * thread runs is caused by our own calls and is left alone. */
+ * thread runs is caused by our own calls and is left alone, except for modules of the program that
+ * they load. */
 #include "callbacks.h"
 
 #include <stdatomic.h>
@@ -29,7 +30,7 @@ static __thread struct {
     struct cts_copying_call copying;
     struct cts_launch_call launch;
 } current;
-static __thread bool inside;
+static __thread bool inside, looks_at_parameters;
 static _Atomic bool stopped;
 
 /* ---- API calls ---- */
@@ -185,10 +186,13 @@ static const void *launched_by(enum call_kind kind, const void *parameters)
                : *(const void *const *)parameters;
 }
 
+/* The driver may load the module, if it has waited for the first launch of it. */
 static void take_parameters(enum call_kind kind, const void *parameters)
 {
     const struct cts_launch_parameters taken = parameters_of(kind, parameters);
+    looks_at_parameters = true;
     cts_tensor_maps_take(&taken);
+    looks_at_parameters = false;
 }
 
 static void begin_call(const struct call *call, const Sanitizer_CallbackData *data)
@@ -424,7 +428,11 @@ static void on_callback(void *unused, Sanitizer_CallbackDomain domain, Sanitizer
                         const void *data)
 {
     (void)unused;
-    if (inside || !data || atomic_load_explicit(&stopped, memory_order_relaxed)) return;
+    if (!data || atomic_load_explicit(&stopped, memory_order_relaxed)) return;
+    const bool loads_late = looks_at_parameters && domain == SANITIZER_CB_DOMAIN_RESOURCE &&
+                            id == SANITIZER_CBID_RESOURCE_MODULE_LOADED;
+    if (inside && loads_late) on_resource(id, data);
+    if (inside) return;
     inside = true;
     dispatch(domain, id, data);
     inside = false;
