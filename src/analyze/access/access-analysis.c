@@ -54,7 +54,9 @@ static enum cts_status set_up(struct cts_access_model *model, struct cts_error *
     model->site_bits = cts_array_zeroed(catalogue->site_count * 2, sizeof *model->site_bits, error);
     model->is_unknown = cts_array_zeroed(catalogue->allocation_count, sizeof(bool), error);
     if (!model->site_bits || !model->is_unknown) return CTS_MEMORY;
-    if (cts_access_reach_init(&model->reach, catalogue, error)) return CTS_MEMORY;
+    if (cts_access_reach_init(&model->reach, catalogue, error) ||
+        cts_tensor_maps_init(&model->tensors, catalogue, error))
+        return CTS_MEMORY;
     for (size_t i = 0; i < catalogue->site_count * 2; i++)
         cts_bits_init(&model->site_bits[i], &model->pool, 1);
     model->worker_count = cts_thread_count(model->options.threads);
@@ -94,6 +96,7 @@ static void tear_down(struct cts_access_model *model)
     free(model->workers);
     free(model->is_unknown);
     cts_access_reach_release(&model->reach);
+    cts_tensor_maps_release(&model->tensors);
     free(model->uses.items);
     free(model->signals.items);
     for (size_t i = 0; model->site_bits && i < model->catalogue->site_count * 2; i++)
@@ -199,6 +202,43 @@ static enum cts_status forget_contents(struct cts_access_model *model,
     return status;
 }
 
+static enum cts_status forget_tensor(struct cts_access_model *model,
+                                     const struct cts_tensor_map *map, struct cts_error *error)
+{
+    const uint64_t map_end = cts_tensor_map_end(map);
+    enum cts_status status = CTS_OK;
+    for (size_t i = 0; i < model->places.count && !status; i++) {
+        const struct cts_place *const place = &model->places.items[i];
+        const uint64_t start = map->address > place->start ? map->address : place->start;
+        const uint64_t end = map_end < place->end ? map_end : place->end;
+        if (start >= end) continue;
+        model->result->unknown_allocations += !model->is_unknown[place->allocation];
+        model->is_unknown[place->allocation] = true;
+        status = cts_shadow_fill(model->written, start, end, CTS_WRITER_HOST, error);
+    }
+    return status;
+}
+
+/* Tensor copies of a launch may store into its tensors alone: these count as written before it
+ * begins, since its own reads of them cannot be judged either. */
+static enum cts_status forget_tensors(struct cts_access_model *model,
+                                      const struct cts_launch *launch, struct cts_error *error)
+{
+    size_t count;
+    const struct cts_tensor_map *const maps =
+        cts_tensor_maps_of(&model->tensors, launch->launch, &count);
+    enum cts_status status = cts_places_at(model->catalogue, launch, &model->places, error);
+    for (size_t i = 0; i < count && !status; i++) status = forget_tensor(model, &maps[i], error);
+    return status;
+}
+
+static bool has_tensors(const struct cts_access_model *model, const struct cts_launch *launch)
+{
+    size_t count;
+    (void)cts_tensor_maps_of(&model->tensors, launch->launch, &count);
+    return count != 0;
+}
+
 static enum cts_status run_planned(struct cts_access_model *model,
                                    const struct cts_summary_launch *launch, struct cts_error *error)
 {
@@ -206,10 +246,14 @@ static enum cts_status run_planned(struct cts_access_model *model,
     const bool *const wanted = model->options.wanted;
     const bool faulted = is_faulted(model, launch->index);
     const bool is_wanted = !faulted && (!wanted || wanted[launch->index]);
+    const enum cts_access_hidden hidden = cts_access_hidden_stores(model->catalogue, row);
+    const bool in_tensors = hidden == CTS_HIDDEN_IN_TENSORS && has_tensors(model, row);
     const bool hides_stores =
-        faulted || launch->incomplete || cts_access_hides_stores(model->catalogue, row);
+        faulted || launch->incomplete || (hidden != CTS_HIDDEN_NOWHERE && !in_tensors);
     cts_access_reach_clear(&model->reach);
     enum cts_status status = CTS_OK;
+    if (in_tensors && !hides_stores) status = forget_tensors(model, row, error);
+    if (status) return status;
     if (hides_stores) {
         status = cts_places_at(model->catalogue, row, &model->places, error);
         if (!status) cts_access_reach_find(&model->reach, model->catalogue, row, &model->places);

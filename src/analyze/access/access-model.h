@@ -13,6 +13,7 @@
 #include "analyze/access/race.h"
 #include "analyze/access/reach.h"
 #include "analyze/access/unrecorded.h"
+#include "analyze/tensor-maps.h"
 #include "analyze/bits.h"
 #include "analyze/interval.h"
 #include "analyze/places.h"
@@ -262,6 +263,7 @@ struct cts_access_model {
     struct cts_bits_pool pool;
     struct cts_shadow *written; /* bytes that somebody wrote; NULL: not watched */
     struct cts_shadow_view written_view;
+    struct cts_tensor_maps tensors;
     struct cts_access_reach reach; /* of the launch at hand: what it may store unseen */
     bool *is_unknown;              /* by allocation index: a launch may have stored there unseen */
     uint32_t rank;

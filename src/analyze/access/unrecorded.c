@@ -13,7 +13,13 @@ static bool begins_with(const char *text, const char *beginning)
 /* Instructions that load global memory, if they touch it at all. */
 static bool only_loads(const char *what)
 {
-    return begins_with(what, "texture fetches") || begins_with(what, "operands of ");
+    return begins_with(what, "texture fetches") || begins_with(what, "operands of ") ||
+           begins_with(what, "tensor loads");
+}
+
+static bool stores_tensors(const char *what)
+{
+    return begins_with(what, "tensor stores") || begins_with(what, "tensor reductions");
 }
 
 static const char *function_of(const char *what)
@@ -48,27 +54,48 @@ static bool is_other_kernel(const struct cts_catalogue *catalogue, const struct 
     return false;
 }
 
-static bool hides(const struct cts_catalogue *catalogue, const struct cts_launch *launch,
-                  bool stores)
+/* Tensor copies of the kernel may use maps that are not among its parameters. */
+static bool has_other_maps(const char *what)
+{
+    return begins_with(what, "tensor maps made on the device") ||
+           begins_with(what, "constant memory that may hold tensor maps");
+}
+
+static enum cts_access_hidden where_of(const char *what, bool stores)
+{
+    if (has_other_maps(what)) return CTS_HIDDEN_NOWHERE;
+    if (stores && only_loads(what)) return CTS_HIDDEN_NOWHERE;
+    return stores && stores_tensors(what) ? CTS_HIDDEN_IN_TENSORS : CTS_HIDDEN_ANYWHERE;
+}
+
+static enum cts_access_hidden hidden_of(const struct cts_catalogue *catalogue,
+                                        const struct cts_launch *launch, bool stores)
 {
     const struct cts_kernel *const kernel =
         catalogue->skipped_count ? kernel_of(catalogue, launch->kernel) : NULL;
+    enum cts_access_hidden hidden = CTS_HIDDEN_NOWHERE;
+    bool other_maps = false;
     for (size_t i = 0; kernel && i < catalogue->skipped_count; i++) {
         const struct cts_skipped *const skipped = &catalogue->skipped[i];
         const char *const what = skipped->what ? skipped->what : "";
-        if (skipped->module != kernel->module || (stores && only_loads(what))) continue;
+        const enum cts_access_hidden where = where_of(what, stores);
         const char *const function = function_of(what);
-        if (!function || !is_other_kernel(catalogue, kernel, function)) return true;
+        if (skipped->module != kernel->module ||
+            (function && is_other_kernel(catalogue, kernel, function)))
+            continue;
+        other_maps |= has_other_maps(what);
+        if (where > hidden) hidden = where;
     }
-    return false;
+    return hidden == CTS_HIDDEN_IN_TENSORS && other_maps ? CTS_HIDDEN_ANYWHERE : hidden;
 }
 
-bool cts_access_hides_stores(const struct cts_catalogue *catalogue, const struct cts_launch *launch)
+enum cts_access_hidden cts_access_hidden_stores(const struct cts_catalogue *catalogue,
+                                                const struct cts_launch *launch)
 {
-    return hides(catalogue, launch, true);
+    return hidden_of(catalogue, launch, true);
 }
 
 bool cts_access_hides_loads(const struct cts_catalogue *catalogue, const struct cts_launch *launch)
 {
-    return hides(catalogue, launch, false);
+    return hidden_of(catalogue, launch, false) != CTS_HIDDEN_NOWHERE;
 }

@@ -558,6 +558,16 @@ static enum cts_status end_state(void *context, uint32_t number, uint64_t bytes,
     return CTS_OK;
 }
 
+/* Whether a node that hides stores may have stored into the allocation. */
+static bool may_store_into(const struct cts_flow_walk *walk, uint32_t node,
+                           const struct cts_allocation *row)
+{
+    const struct cts_flow_node *const hiding = &walk->order->nodes[node];
+    return !walk->uses[node].hides_in_tensors ||
+           cts_tensor_maps_touch(&walk->tensors, walk->catalogue->launches[hiding->index].launch,
+                                 row->address, row->address + row->size_bytes);
+}
+
 /* Bytes of a pair are possible if a node that hides stores is not known to lie outside of it. */
 static void mark_possible(struct cts_flow_walk *walk, const struct cts_flow_walk_options *options)
 {
@@ -581,7 +591,8 @@ static void mark_possible(struct cts_flow_walk *walk, const struct cts_flow_walk
             possible = hiding[i] != edge->from &&
                        order->nodes[hiding[i]].rank == order->nodes[edge->to].rank &&
                        !cts_flow_precedes(order, hiding[i], edge->from) &&
-                       !cts_flow_precedes(order, edge->to, hiding[i]);
+                       !cts_flow_precedes(order, edge->to, hiding[i]) &&
+                       may_store_into(walk, hiding[i], row);
         edge->is_raw_possible = possible;
         if (possible) edge->possible_raw_bytes = edge->raw_bytes;
     }
@@ -595,7 +606,11 @@ static void judge_launches(struct cts_flow_walk *walk)
         if (node->kind != CTS_FLOW_LAUNCH) continue;
         const struct cts_launch *const row = &c->launches[node->index];
         const bool incomplete = cts_summary_is_incomplete(c, row);
-        walk->uses[i].hides_stores = incomplete || cts_access_hides_stores(c, row);
+        const enum cts_access_hidden hidden = cts_access_hidden_stores(c, row);
+        size_t maps;
+        (void)cts_tensor_maps_of(&walk->tensors, row->launch, &maps);
+        walk->uses[i].hides_stores = incomplete || hidden != CTS_HIDDEN_NOWHERE;
+        walk->uses[i].hides_in_tensors = !incomplete && hidden == CTS_HIDDEN_IN_TENSORS && maps;
         walk->uses[i].hides_loads = incomplete || cts_access_hides_loads(c, row);
     }
 }
@@ -653,6 +668,7 @@ enum cts_status cts_flow_walk_make(const struct cts_catalogue *catalogue,
     s.touched_at = cts_array_zeroed(catalogue->allocation_count + 1, sizeof *s.touched_at, error);
     if (!status && !s.touched_at) status = CTS_MEMORY;
     if (!status) status = cts_flow_toucher_new(&touch_options, &s.toucher, error);
+    if (!status) status = cts_tensor_maps_init(&walk->tensors, catalogue, error);
     if (!status) judge_launches(walk);
     if (!status) status = walk_nodes(&s, error);
     if (!status) mark_possible(walk, options);
@@ -670,6 +686,7 @@ enum cts_status cts_flow_walk_make(const struct cts_catalogue *catalogue,
 
 void cts_flow_walk_release(struct cts_flow_walk *walk)
 {
+    cts_tensor_maps_release(&walk->tensors);
     free(walk->edges);
     free(walk->uses);
     free(walk->allocations);

@@ -9,6 +9,7 @@
 
 #include "analyze/flow/flow-order.h"
 #include "analyze/flow/flow-touch.h"
+#include "analyze/tensor-maps.h"
 #include "common/error.h"
 #include "trace/catalogue.h"
 
@@ -37,6 +38,7 @@ struct cts_flow_use {
     uint64_t stale_bytes;           /* read, and only an earlier tenant of the address wrote them */
     uint32_t stale_allocation;      /* of some of them */
     bool hides_loads, hides_stores; /* a launch of which not all is recorded */
+    bool hides_in_tensors;          /* what it stores unseen lies in its tensors */
 };
 
 /* A node touched an allocation. */
@@ -60,6 +62,7 @@ struct cts_flow_walk {
     struct cts_flow_allocation_use *allocations; /* by index in the catalogue */
     struct cts_flow_touched *touched;            /* by node; without allocations and frees */
     size_t touched_count, touched_capacity;
+    struct cts_tensor_maps tensors;
     bool *tells_host; /* by index of the launch in the catalogue */
     uint32_t
         *signal_group;   /* by node: nodes that may have waited for one another have one number */

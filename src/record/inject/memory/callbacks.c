@@ -17,7 +17,7 @@
 #include "settings.h"
 #include "stack.h"
 #include "stream-table.h"
-#include "tensor-maps.h"
+#include "launch-tensors.h"
 
 #include <generated_cuda_meta.h> /* needs what sanitizer.h defines */
 
@@ -191,7 +191,7 @@ static void take_parameters(enum call_kind kind, const void *parameters)
 {
     const struct cts_launch_parameters taken = parameters_of(kind, parameters);
     looks_at_parameters = true;
-    cts_tensor_maps_take(&taken);
+    cts_launch_tensors_take(&taken);
     looks_at_parameters = false;
 }
 
@@ -292,7 +292,7 @@ static void end_call(const struct call *call, bool by_driver, const Sanitizer_Ca
     case CALL_LAUNCH_EXTENDED:
     case CALL_LAUNCH_GRAPH:
         current.launch = (struct cts_launch_call){0};
-        cts_tensor_maps_drop();
+        cts_launch_tensors_drop();
         break;
     }
 }

@@ -15,7 +15,7 @@
 #include "memory-run.h"
 #include "settings.h"
 #include "stream-table.h"
-#include "tensor-maps.h"
+#include "launch-tensors.h"
 
 static _Atomic uint64_t matched; /* launches that --kernel-name lets through */
 static _Atomic bool is_on;
@@ -124,7 +124,7 @@ void cts_launch_begin(const Sanitizer_LaunchData *data, const struct cts_launch_
     }
     cts_catalogue_add_launch(cts_memory_run.catalogue, &launch.row);
     keep_cluster(data, launch.row.launch);
-    cts_tensor_maps_add(launch.row.launch, kernel.tensors);
+    cts_launch_tensors_add(launch.row.launch, kernel.tensors);
     const bool by_grid = kernel.is_instrumented || call->is_node;
     if (by_grid && !cts_memory_settings.empty)
         cts_grids_tell(data, launch.stream, recorded ? number : CTS_NONE);

@@ -8,7 +8,7 @@
 #include <sanitizer.h>
 
 #include "record/ring/ring.h"
-#include "tensor-maps.h"
+#include "launch-tensors.h"
 
 struct cts_memory_kernel {
     uint32_t id;          /* in the catalogue */

@@ -3,7 +3,7 @@
 #define CTS_MEMORY_SITES_H
 
 #include "loaded-module.h"
-#include "tensor-maps.h"
+#include "launch-tensors.h"
 
 uint32_t cts_module_add_site(const struct cts_code_range *range,
                              const struct cts_ring_record *record);

@@ -1,4 +1,4 @@
-#include "tensor-maps.h"
+#include "launch-tensors.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -69,12 +69,12 @@ static size_t copy_values(const void *function, void *const *values, uint8_t *to
     return end;
 }
 
-void cts_tensor_maps_take(const struct cts_launch_parameters *parameters)
+void cts_launch_tensors_take(const struct cts_launch_parameters *parameters)
 {
     if (!parameters->function || (!parameters->values && !parameters->packed) ||
         is_without(parameters->function))
         return;
-    cts_tensor_maps_drop();
+    cts_launch_tensors_drop();
     taken.function = parameters->function;
     taken.bytes = calloc(1, PARAMETERS_MAX_BYTES);
     if (!taken.bytes) return;
@@ -83,7 +83,7 @@ void cts_tensor_maps_take(const struct cts_launch_parameters *parameters)
                            : copy_values(parameters->function, parameters->values, taken.bytes);
 }
 
-void cts_tensor_maps_drop(void)
+void cts_launch_tensors_drop(void)
 {
     free(taken.bytes);
     taken.bytes = NULL;
@@ -106,7 +106,7 @@ static bool may_begin_at(size_t offset)
     return offset % ALIGNMENT_BYTES == 0 || (offset + PARAMETERS_AT) % ALIGNMENT_BYTES == 0;
 }
 
-void cts_tensor_maps_add(uint32_t launch, struct cts_tensor_use use)
+void cts_launch_tensors_add(uint32_t launch, struct cts_tensor_use use)
 {
     const bool has_copies = use.may_load || use.may_store;
     if (!taken.function) return;
@@ -121,5 +121,5 @@ void cts_tensor_maps_add(uint32_t launch, struct cts_tensor_use use)
         map.may_store = use.may_store;
         cts_catalogue_add_tensor_map(cts_memory_run.catalogue, &map);
     }
-    cts_tensor_maps_drop();
+    cts_launch_tensors_drop();
 }

@@ -1,7 +1,7 @@
 /* Tensor maps among a launch's parameters: what its tensor copies (TMA), which the Sanitizer does
  * not tell of, may read and write. */
-#ifndef CTS_MEMORY_TENSOR_MAPS_H
-#define CTS_MEMORY_TENSOR_MAPS_H
+#ifndef CTS_MEMORY_LAUNCH_TENSORS_H
+#define CTS_MEMORY_LAUNCH_TENSORS_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -20,10 +20,10 @@ struct cts_launch_parameters {
 };
 /* At the call's begin: keeps a copy of the parameters, unless the function is known to have no
  * tensor copies. */
-void cts_tensor_maps_take(const struct cts_launch_parameters *parameters);
+void cts_launch_tensors_take(const struct cts_launch_parameters *parameters);
 /* At the launch: rows for the maps among them. */
-void cts_tensor_maps_add(uint32_t launch, struct cts_tensor_use use);
+void cts_launch_tensors_add(uint32_t launch, struct cts_tensor_use use);
 /* At the call's end. */
-void cts_tensor_maps_drop(void);
+void cts_launch_tensors_drop(void);
 
 #endif
