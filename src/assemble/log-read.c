@@ -13,7 +13,8 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "logs are little-endia
 static enum cts_status load_segment(struct cts_log_reader *reader, uint64_t offset,
                                     struct cts_error *error)
 {
-    const size_t wanted = cts_log_segment_end(offset) - offset;
+    const size_t whole = cts_log_segment_end(offset) - offset;
+    const size_t wanted = whole < reader->segment_bytes ? whole : reader->segment_bytes;
     uint8_t *const bytes = (uint8_t *)reader->segment;
     size_t have = 0;
     while (have < wanted) {
@@ -65,7 +66,11 @@ enum cts_status cts_log_open(const char *path, struct cts_log_reader *reader,
         return cts_fail(error, CTS_FORMAT, "'%s' is not a regular file", path);
     }
     reader->path = strdup(path);
-    reader->segment = malloc(CTS_LOG_SEGMENT_BYTES);
+    /* Most logs of many short processes are much shorter than a segment may be. */
+    reader->segment_bytes = info.st_size < CTS_LOG_SEGMENT_BYTES - 8
+                                ? (size_t)info.st_size / 8 * 8 + 8
+                                : CTS_LOG_SEGMENT_BYTES;
+    reader->segment = malloc(reader->segment_bytes);
     enum cts_status status = CTS_OK;
     if (!reader->path || !reader->segment) status = cts_fail(error, CTS_MEMORY, "out of memory");
     if (!status) status = load_segment(reader, 0, error);

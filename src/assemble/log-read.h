@@ -15,10 +15,11 @@ struct cts_log_reader {
     int file;
     char *path;
     struct cts_log_header header;
-    uint64_t *segment; /* CTS_LOG_SEGMENT_BYTES */
-    uint64_t offset;   /* of the segment in the file */
-    size_t word_count; /* that the segment holds */
-    size_t at;         /* the next word */
+    uint64_t *segment;    /* segment_bytes */
+    size_t segment_bytes; /* no more than what the file had when it was opened, and a word */
+    uint64_t offset;      /* of the segment in the file */
+    size_t word_count;    /* that the segment holds */
+    size_t at;            /* the next word */
 };
 
 /* CTS_FORMAT for what is no log. */

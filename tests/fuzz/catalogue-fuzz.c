@@ -7,7 +7,6 @@
  *
  * Whatever is read holds what catalogue.h promises: an id that a row names is none or that of a
  * row. */
-#include <fcntl.h>
 #include <sqlite3.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,6 +16,7 @@
 
 #include "catalogue-rows.h"
 #include "fuzz/catalogue-touch.h"
+#include "fuzz/in-place.h"
 #include "fuzz/sqlite-fast.h"
 #include "trace/catalogue.h"
 
@@ -142,13 +142,10 @@ static void prepare(void)
     if (atexit(remove_folder)) die("cannot tidy up");
 }
 
-/* In place: a new file's pages take longer to make than to write. */
 static void write_file(const uint8_t *bytes, size_t size)
 {
-    const int fd = open(place.database, O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
-    if (fd < 0 || pwrite(fd, bytes, size, 0) != (ssize_t)size || ftruncate(fd, (off_t)size))
-        die("cannot write");
-    close(fd);
+    const struct iovec all = {(void *)(uintptr_t)bytes, size};
+    if (!write_in_place(place.database, (struct iovec){0}, all)) die("cannot write");
 }
 
 static void bind(sqlite3_stmt *statement, enum kind kind, int64_t number)

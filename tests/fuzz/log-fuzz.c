@@ -18,6 +18,7 @@
 #include <unistd.h>
 
 #include "assemble/assemble.h"
+#include "fuzz/in-place.h"
 #include "fuzz/sparse.h"
 #include "trace/log/log-format.h"
 #include "trace/timeline/timeline.h"
@@ -48,9 +49,23 @@ static int remove_one(const char *path, const struct stat *status, int type, str
     return remove(path);
 }
 
+static bool has_folders;
+
 static void remove_all(void)
 {
     nftw(folder(), remove_one, 16, FTW_DEPTH | FTW_PHYS);
+    has_folders = false;
+}
+
+static void make_folders(void)
+{
+    char path[128];
+    mkdir(folder(), 0777);
+    snprintf(path, sizeof path, "%s/rank-0", folder());
+    mkdir(path, 0777);
+    snprintf(path, sizeof path, "%s/rank-0/timeline", folder());
+    mkdir(path, 0777);
+    has_folders = true;
 }
 
 static void write_log(const char *name, enum cts_log_kind kind, bool with_header,
@@ -61,10 +76,8 @@ static void write_log(const char *name, enum cts_log_kind kind, bool with_header
     const uint32_t fields[] = {kind, kind == CTS_LOG_STREAM, 7, 7, 0, 0, CTS_LOG_NULL_STREAM};
     memcpy(header + 8, fields, sizeof fields);
     snprintf(path, sizeof path, "%s/rank-0/timeline/%s.log", folder(), name);
-    FILE *const file = fopen(path, "wb");
-    if (!file || (with_header && fwrite(header, sizeof header, 1, file) != 1) ||
-        fwrite(bytes, 1, size, file) != size || fclose(file))
-        die(path);
+    const struct iovec head = {header, with_header ? sizeof header : 0};
+    if (!write_in_place(path, head, (struct iovec){(void *)(uintptr_t)bytes, size})) die(path);
 }
 
 struct seen {
@@ -201,13 +214,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     if (lengths[1] > size - lengths[0]) lengths[1] = size - lengths[0];
     lengths[2] = size - lengths[0] - lengths[1];
 
-    remove_all();
-    char path[128];
-    mkdir(folder(), 0777);
-    snprintf(path, sizeof path, "%s/rank-0", folder());
-    mkdir(path, 0777);
-    snprintf(path, sizeof path, "%s/rank-0/timeline", folder());
-    mkdir(path, 0777);
+    if (!has_folders) make_folders();
     write_log("definitions", CTS_LOG_DEFINITIONS, with_header, data, lengths[0]);
     write_log("0", CTS_LOG_THREAD, with_header, data + lengths[0], lengths[1]);
     write_log("1", CTS_LOG_STREAM, with_header, data + lengths[0] + lengths[1], lengths[2]);
@@ -219,5 +226,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
         check(&assembly);
     else if (!*error.text)
         die("refused without a word");
+    if (is_archive_made) remove_all();
     return 0;
 }
