@@ -48,15 +48,17 @@ static enum cts_status look_at_accesses(struct cts_report_material *material,
     return status;
 }
 
-static enum cts_status look_at_time(struct cts_report_material *material, const char *path,
-                                    unsigned threads, struct cts_error *error)
+static enum cts_status look_at_time(struct cts_report_material *material,
+                                    const struct cts_report_options *of, struct cts_error *error)
 {
+    const char *const path = of->path;
     enum cts_status status = cts_cli_open_timeline(path, &material->timeline, error);
     if (status) return status;
     material->has_timeline = true;
-    material->source = cts_path_source_of(&material->timeline);
+    material->asked = (struct cts_path_asked){cts_path_source_of(&material->timeline), of->asker};
+    material->source = cts_path_source_asked(&material->asked);
     const struct cts_path_options options = {
-        .threads = threads, .keep_segments = true, .keep_waits = true};
+        .threads = of->threads, .keep_segments = true, .keep_waits = true, .asker = of->asker};
     status = cts_path_analyze(&material->source, &options, &material->path, error);
     if (!status) cts_cli_tell_damage(path, &material->timeline);
     return status;
@@ -80,11 +82,11 @@ static enum cts_status gather(struct cts_report_material *material,
     if (options->only_figures && cts_cli_is_archive(path))
         return cts_fail(error, CTS_FORMAT,
                         "'%s' is a timeline; a comparison of runs needs memory accesses", path);
-    if (cts_cli_is_archive(path)) return look_at_time(material, path, options->threads, error);
+    if (cts_cli_is_archive(path)) return look_at_time(material, options, error);
     if ((status = cts_recording_open(path, &material->recording, error))) return status;
     material->has_run = true;
     if (!options->only_figures && cts_cli_has_timeline(path) &&
-        (status = look_at_time(material, path, options->threads, error)))
+        (status = look_at_time(material, options, error)))
         return status;
     if (!options->only_time) status = look_at_accesses(material, options, error);
     return status || !material->has_timeline ? status : look_at_kernels(material, error);

@@ -15,16 +15,18 @@ struct cts_report_material {
     struct cts_page_analyses analyses;
     bool has_run, has_accesses, has_timeline;
     struct cts_timeline timeline;
+    struct cts_path_asked asked; /* the timeline's events */
     struct cts_path_source source;
     struct cts_path path;
     struct cts_path_kernels kernels; /* what the run says of them */
 };
 
 struct cts_report_options {
-    const char *path;  /* a run, or the anchor file of an OTF2 archive */
-    unsigned threads;  /* 0: one per processor */
-    bool only_time;    /* not the accesses */
-    bool only_figures; /* only what figures are made from */
+    const char *path;              /* a run, or the anchor file of an OTF2 archive */
+    unsigned threads;              /* 0: one per processor */
+    bool only_time;                /* not the accesses */
+    bool only_figures;             /* only what figures are made from */
+    const struct cts_asker *asker; /* of the time: CTS_IO when it has gone; NULL: waits for ever */
 };
 
 /* Reads and analyses; shows progress. To be released also when it fails; not to be moved, since

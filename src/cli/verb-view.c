@@ -132,26 +132,31 @@ static enum cts_status watch_for_end(struct cts_error *error)
 
 /* ---- time ---- */
 
-static enum cts_status write_time(void *state, FILE *file, struct cts_error *error)
+static enum cts_status write_time(void *state, const struct cts_asker *asker, FILE *file,
+                                  struct cts_error *error)
 {
+    struct cts_report_options options = *(const struct cts_report_options *)state;
     struct cts_report_material material;
-    enum cts_status status = cts_report_material_gather(&material, state, error);
+    options.asker = asker;
+    enum cts_status status = cts_report_material_gather(&material, &options, error);
     if (!status) status = cts_page_write_data(&material.page, file, error);
     cts_report_material_release(&material);
     return status;
 }
 
-static enum cts_status write_findings(void *state, const struct cts_run_material *accesses,
+static enum cts_status write_findings(void *state, const struct cts_asker *asker,
+                                      const struct cts_run_material *accesses,
                                       struct cts_json *json, struct cts_error *error)
 {
     const struct cts_report_options *const options = state;
-    const struct cts_path_options path_options = {.threads = options->threads};
+    const struct cts_path_options path_options = {.threads = options->threads, .asker = asker};
     struct cts_run_material material = *accesses;
     struct cts_timeline timeline;
     struct cts_path path;
     enum cts_status status = cts_cli_open_timeline(options->path, &timeline, error);
     if (status) return status;
-    const struct cts_path_source source = cts_path_source_of(&timeline);
+    const struct cts_path_asked asked = {cts_path_source_of(&timeline), asker};
+    const struct cts_path_source source = cts_path_source_asked(&asked);
     status = cts_path_analyze(&source, &path_options, &path, error);
     material.path = &path;
     if (!status) cts_cli_tell_damage(options->path, &timeline);

@@ -75,8 +75,9 @@ static enum cts_status write_findings(const struct cts_view_request *request,
 {
     const struct cts_run_material material = {.catalogue = &request->snapshot->recording.catalogue,
                                               .access = access};
+    const struct cts_asker asker = {request->is_given_up, request->state};
     return request->write_findings
-               ? request->write_findings(request->time_state, &material, json, error)
+               ? request->write_findings(request->time_state, &asker, &material, json, error)
                : cts_run_findings_json(&material, json, error);
 }
 

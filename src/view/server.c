@@ -39,7 +39,8 @@ struct cts_view_server {
     struct cts_view_connections *connections;
     struct cts_view_run *run, *other;         /* run NULL: time is all there is */
     struct cts_view_preparation *preparation; /* of `run` */
-    enum cts_status (*write_time)(void *state, FILE *file, struct cts_error *error);
+    enum cts_status (*write_time)(void *state, const struct cts_asker *asker, FILE *file,
+                                  struct cts_error *error);
     cts_view_findings_fn *write_findings;
     void *time_state;
     pthread_mutex_t timing; /* held by the one who has the next two made */
@@ -179,13 +180,14 @@ static enum MHD_Result respond_entry(struct MHD_Connection *connection)
     return respond_html(connection, write_entry, "", 0);
 }
 
-static enum cts_status make_time(struct cts_view_server *server, struct cts_error *error)
+static enum cts_status make_time(struct cts_view_server *server, const struct cts_asker *asker,
+                                 struct cts_error *error)
 {
     if (server->time) return CTS_OK;
     struct cts_text_stream stream;
     FILE *const memory = cts_text_stream_open(&stream);
     if (!memory) return cts_fail(error, CTS_MEMORY, "no memory for the page of time");
-    enum cts_status status = server->write_time(server->time_state, memory, error);
+    enum cts_status status = server->write_time(server->time_state, asker, memory, error);
     server->time = cts_text_stream_close(&stream, &server->time_bytes);
     if (!server->time && !status)
         status = cts_fail(error, CTS_MEMORY, "no memory for the page of time");
@@ -193,18 +195,6 @@ static enum cts_status make_time(struct cts_view_server *server, struct cts_erro
     free(server->time);
     server->time = NULL;
     return status;
-}
-
-/* The report's page; what went wrong is tried again when it is asked for again. */
-static enum MHD_Result respond_time(struct cts_view_server *server,
-                                    struct MHD_Connection *connection)
-{
-    struct cts_error error = {0};
-    pthread_mutex_lock(&server->timing);
-    const enum cts_status status = make_time(server, &error);
-    pthread_mutex_unlock(&server->timing);
-    if (status) return respond_error(connection, MHD_HTTP_INTERNAL_SERVER_ERROR, error.text);
-    return respond_html(connection, cts_page_write_around, server->time, server->time_bytes);
 }
 
 /* ---- answers ---- */
@@ -221,6 +211,13 @@ static bool is_given_up(void *state)
     struct pollfd client = {.fd = waiting->socket, .events = POLLRDHUP};
     if (atomic_load_explicit(&waiting->server->stopping, memory_order_relaxed)) return true;
     return waiting->socket >= 0 && poll(&client, 1, 0) > 0;
+}
+
+static struct waiting waiting_of(struct cts_view_server *server, struct MHD_Connection *connection)
+{
+    const union MHD_ConnectionInfo *const info =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+    return (struct waiting){server, info ? info->connect_fd : -1};
 }
 
 static const char *get_value(void *state, const char *key)
@@ -246,9 +243,7 @@ static enum MHD_Result respond_answer(struct cts_view_server *server,
                                       struct MHD_Connection *connection, struct cts_view_run *run,
                                       struct cts_view_run *other, const char *name)
 {
-    const union MHD_ConnectionInfo *const info =
-        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
-    struct waiting waiting = {server, info ? info->connect_fd : -1};
+    struct waiting waiting = waiting_of(server, connection);
     struct cts_view_request request = {
         .query = {get_value, connection},
         .run = run,
@@ -281,6 +276,26 @@ static enum MHD_Result respond_answer(struct cts_view_server *server,
         make_response(answer.content_type, answer.bytes, answer.size_bytes, NULL);
     if (response) MHD_add_response_header(response, "Ctascope-State", serial);
     return queue(connection, MHD_HTTP_OK, response);
+}
+
+/* ---- the page of time ---- */
+
+/* The report's page; what went wrong, or was given up, is tried again when it is asked for again.
+ */
+static enum MHD_Result respond_time(struct cts_view_server *server,
+                                    struct MHD_Connection *connection)
+{
+    struct waiting waiting = waiting_of(server, connection);
+    const struct cts_asker asker = {is_given_up, &waiting};
+    const struct cts_view_request request = {.is_given_up = is_given_up, .state = &waiting};
+    struct cts_error error = {0};
+    enum cts_status status = cts_view_lock(&request, &server->timing, &error);
+    if (!status) {
+        status = make_time(server, &asker, &error);
+        pthread_mutex_unlock(&server->timing);
+    }
+    if (status) return respond_error(connection, MHD_HTTP_INTERNAL_SERVER_ERROR, error.text);
+    return respond_html(connection, cts_page_write_around, server->time, server->time_bytes);
 }
 
 /* ---- requests ---- */
@@ -445,7 +460,7 @@ enum cts_status cts_view_server_start(const struct cts_view_server_options *opti
     server->time_state = options->time_state;
     pthread_mutex_init(&server->timing, NULL);
     enum cts_status status =
-        run.path ? cts_view_run_open(&run, &server->run, error) : make_time(server, error);
+        run.path ? cts_view_run_open(&run, &server->run, error) : make_time(server, NULL, error);
     run.path = options->other_path;
     if (!status && run.path) status = cts_view_run_open(&run, &server->other, error);
     if (!status) status = make_token(server, error);

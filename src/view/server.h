@@ -9,10 +9,13 @@
 #include <stdint.h>
 #include <stdio.h>
 
+#include "common/asker.h"
 #include "common/error.h"
 #include "report/run-findings.h"
 
-typedef enum cts_status cts_view_findings_fn(void *state, const struct cts_run_material *accesses,
+/* CTS_IO once the asker has gone. */
+typedef enum cts_status cts_view_findings_fn(void *state, const struct cts_asker *asker,
+                                             const struct cts_run_material *accesses,
                                              struct cts_json *json, struct cts_error *error);
 
 struct cts_view_server_options {
@@ -23,8 +26,10 @@ struct cts_view_server_options {
     unsigned threads;       /* per question; 0: one per processor */
     /* Writes the JSON of the report's page of time (report/page.h); NULL: there is none. Without a
      * run it is called at once, and its page is the one that is served; else when that page, below
-     * "time", is first asked for. Never by two threads at once. */
-    enum cts_status (*write_time)(void *state, FILE *file, struct cts_error *error);
+     * "time", is first asked for, and again if that asker goes: CTS_IO. Never by two threads at
+     * once. */
+    enum cts_status (*write_time)(void *state, const struct cts_asker *asker, FILE *file,
+                                  struct cts_error *error);
     /* With `write_time`: the run's findings with those of its time (cts_run_findings_json()), where
      * `accesses` has no path yet. Never by two threads at once for a state of the run. */
     cts_view_findings_fn *write_findings;

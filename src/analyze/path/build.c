@@ -5,6 +5,7 @@
 #include "analyze/path/load.h"
 #include "analyze/path/raw.h"
 #include "analyze/path/steps.h"
+#include "common/asker.h"
 
 static enum cts_status device_step(void *state, size_t index, struct cts_error *error)
 {
@@ -58,15 +59,19 @@ enum cts_status cts_path_graph_build(const struct cts_path_reading *reading,
 {
     const struct cts_path_system *const system = reading->system;
     const struct cts_processes *const processes = system->processes;
+    const struct cts_asker *const asker = system->options->asker;
     enum cts_status status = open_graph(system, stretch, graph, error);
     if (!status) status = cts_path_load(reading, graph, error);
     if (!status) status = cts_path_match_threads(graph, error);
+    if (!status) status = cts_asker_check(asker, error);
     if (!cts_processes_agree(processes, &status, error)) return status;
     status = find_ends(graph, reading->profile, error);
     if (graph->is_empty) return status;
     if (!status) status = cts_path_match_messages(graph, error);
+    if (!status) status = cts_asker_check(asker, error);
     if (!cts_processes_agree(processes, &status, error)) return status;
     status = cts_path_match_groups(graph, error);
+    if (!status) status = cts_asker_check(asker, error);
     if (!cts_processes_agree(processes, &status, error)) return status;
     status = cts_path_match_locks(graph, error);
     if (!cts_processes_agree(processes, &status, error)) return status;

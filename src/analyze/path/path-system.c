@@ -6,11 +6,13 @@
 
 #include "analyze/path/regions.h"
 #include "common/array.h"
+#include "common/asker.h"
 #include "common/parallel.h"
 
 /* ---- threads ---- */
 
 struct each {
+    const struct cts_asker *asker;
     enum cts_status (*work)(void *state, size_t index, struct cts_error *error);
     void *state;
 };
@@ -20,7 +22,8 @@ static enum cts_status work_alone(void *state, unsigned thread, size_t item,
 {
     const struct each *const each = state;
     (void)thread;
-    return each->work(each->state, item, error);
+    const enum cts_status status = cts_asker_check(each->asker, error);
+    return status ? status : each->work(each->state, item, error);
 }
 
 enum cts_status cts_path_for_each(const struct cts_path_system *system, size_t count,
@@ -28,7 +31,7 @@ enum cts_status cts_path_for_each(const struct cts_path_system *system, size_t c
                                                           struct cts_error *error),
                                   void *state, struct cts_error *error)
 {
-    struct each each = {.work = work, .state = state};
+    struct each each = {.asker = system->options->asker, .work = work, .state = state};
     return cts_for_each(count, system->threads, work_alone, &each, error);
 }
 

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "analyze/path/ranks.h"
+#include "common/asker.h"
 
 static int later_first(const void *left, const void *right)
 {
@@ -66,14 +67,18 @@ enum cts_status cts_path_add_graph(const struct cts_path_graph *graph,
                                    struct cts_path_totals *totals, struct cts_error *error)
 {
     const struct cts_processes *const processes = graph->system->processes;
+    const struct cts_asker *const asker = graph->system->options->asker;
     enum cts_status status = add_walk(graph, totals, error);
+    if (!status) status = cts_asker_check(asker, error);
     if (status) return status;
     add_starts(&totals->starts, &graph->matched.starts);
     status = cts_path_blame(graph, &totals->blamed, error);
+    if (!status) status = cts_asker_check(asker, error);
     if (!cts_processes_agree(processes, &status, error)) return status;
     if (totals->blamed.kept)
         status = cts_path_round_blames(graph->system, totals->blamed.kept, error);
     if (!status) status = cts_path_watch_devices(graph, &totals->devices, error);
+    if (!status) status = cts_asker_check(asker, error);
     if (!cts_processes_agree(processes, &status, error)) return status;
     totals->stretch_count++;
     return cts_path_sum_patterns(graph, &totals->sums, error);

@@ -60,6 +60,9 @@ struct cts_path_options {
     bool keep_waits;                       /* of this process's ranks */
     bool keep_blames;                      /* likewise */
     const struct cts_processes *processes; /* NULL: alone */
+    /* The analysis ends with CTS_IO between two of its steps when the asker has gone; while events
+     * are read, if the source looks too (cts_path_source_asked()). NULL: nobody goes. */
+    const struct cts_asker *asker;
 };
 
 enum cts_path_where { CTS_PATH_ON_HOST, CTS_PATH_ON_DEVICE, CTS_PATH_IN_MPI, CTS_PATH_LATENCY };

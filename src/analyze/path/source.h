@@ -2,6 +2,7 @@
 #ifndef CTS_ANALYZE_PATH_SOURCE_H
 #define CTS_ANALYZE_PATH_SOURCE_H
 
+#include "common/asker.h"
 #include "trace/timeline/timeline.h"
 
 struct cts_path_source {
@@ -25,6 +26,14 @@ struct cts_path_source {
 CTS_MUST_CHECK enum cts_status cts_path_source_read(const struct cts_path_source *source,
                                                     uint32_t location, cts_timeline_visit visit,
                                                     void *visit_state, struct cts_error *error);
+
+/* Events for somebody who may go: reading a location then ends with CTS_IO. Event by event they are
+ * read to their end. Must outlive the source that is made of it. */
+struct cts_path_asked {
+    struct cts_path_source source;
+    const struct cts_asker *asker;
+};
+struct cts_path_source cts_path_source_asked(const struct cts_path_asked *asked);
 
 /* The events of an opened archive, which must outlive the source. */
 struct cts_path_source cts_path_source_of(const struct cts_timeline *timeline);
