@@ -205,15 +205,19 @@ static int finish(struct cc_session *session, const struct cc_list *objects_of_i
 
 /* CMake looks for these lines in what `nvcc -v` prints: where the toolkit is, which architecture
  * kernels see, and a line for the link, known by the text behind LIBRARIES. For the link we name
- * ourselves. */
+ * ourselves. Where the C++ compiler links, CMake adds the runtime that stands there. That compiler
+ * finds it through `ctascope env` alone. */
 static void describe_toolkit(void)
 {
     const char *const share = cts_share_directory();
+    const char *const searched = getenv("LIBRARY_PATH");
+    const bool found = searched && strstr(searched, "/nvcc/lib64");
     fprintf(stderr,
             "#$ TOP=%s/nvcc\n#$ NVVMIR_LIBRARY_DIR=%s/nvcc/nvvm/libdevice\n"
             "#$ PATH=%s/nvcc/bin:\n#$ INCLUDES=\"-I%s/cpu\"\n#$ LIBRARIES=\"-L%s/nvcc/lib64\"\n"
-            "#$ ARCHITECTURE=-arch compute_90\n%s/nvcc/bin/nvcc \"-L%s/nvcc/lib64\"\n",
-            share, share, share, share, share, share, share);
+            "#$ ARCHITECTURE=-arch compute_90\n%s/nvcc/bin/nvcc \"-L%s/nvcc/lib64\"%s\n",
+            share, share, share, share, share, share, share,
+            found ? " -lcudadevrt -lcudart_static" : "");
 }
 
 int cc_request_run(struct cc_session *session)

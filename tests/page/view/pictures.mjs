@@ -71,7 +71,7 @@ await take(
 );
 structs.end();
 // The report: of memory, and of time.
-async function takeReport(name, example, args, options, height) {
+async function takeReport(name, example, args, options, height, section = undefined) {
     const run = record(ctascope, examples, work, example, args),
         file = join(work, `${example}.html`);
     // Again, as a user types it: the page shows the command line.
@@ -84,11 +84,12 @@ async function takeReport(name, example, args, options, height) {
     const page = await browser.newPage({ viewport: { width: 1280, height }, colorScheme: "light" });
     await page.goto(pathToFileURL(file).href);
     await page.waitForLoadState("networkidle");
+    if (section) await page.locator(`text="${section}" >> visible=true`).last().evaluate((title) => title.scrollIntoView());
     await settle(page, 500);
     await page.screenshot({ path: join(pictures, name) });
     await page.close();
 }
 await takeReport("report.png", "bfs", [], [], 1900);
-await takeReport("timeline.png", "pipeline", ["4194304"], ["--timeline"], 1000);
+await takeReport("timeline.png", "pipeline", ["4194304"], ["--timeline"], 1000, "Timeline");
 await browser.close();
 process.exit(0);
