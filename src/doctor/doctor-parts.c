@@ -48,7 +48,7 @@ static void look_for_program(struct cts_doctor_part *part, const char *program, 
     if (part->found)
         set_line(part, marked ? marked : result.output);
     else
-        snprintf(part->detail, sizeof part->detail, "'%s %s' does not work", program, option);
+        snprintf(part->detail, sizeof part->detail, "'%.400s %s' does not work", program, option);
 }
 
 /* An MPI by its launcher, which names `mark`; plain mpirun may be either's. */

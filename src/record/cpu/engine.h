@@ -61,7 +61,7 @@ enum cts_fault_kind {
 };
 struct cts_launch_result {
     enum cts_fault_kind fault;
-    char text[768]; /* "kernel 'k(int *)': CTA (3,0,0), thread (17,0,0): ..." */
+    char text[1280]; /* "kernel 'k(int *)': CTA (3,0,0), thread (17,0,0): ..." */
     uint64_t records, accesses, dropped_accesses;
     uint64_t fault_address; /* of an access, where the processor tells it; else 0 */
     bool fault_is_shared;   /* it belongs to the CTA's shared window: `text` says where */
