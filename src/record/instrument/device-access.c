@@ -190,6 +190,15 @@ static void find_in_call(LLVMTargetDataRef layout, LLVMValueRef call,
     }
 }
 
+/* Loads and stores that other threads may come upon without a race: of atomics in C++, or
+ * ld.acquire.
+ */
+static bool is_atomic(LLVMValueRef instruction)
+{
+    const bool has_order = LLVMIsALoadInst(instruction) || LLVMIsAStoreInst(instruction);
+    return has_order && LLVMGetOrdering(instruction) >= LLVMAtomicOrderingMonotonic;
+}
+
 void cts_find_accesses(LLVMTargetDataRef layout, LLVMValueRef instruction,
                        struct cts_memory_accesses *accesses)
 {
@@ -224,5 +233,5 @@ void cts_find_accesses(LLVMTargetDataRef layout, LLVMValueRef instruction,
     default:
         break;
     }
-    if (access) access->is_volatile = LLVMGetVolatile(instruction) != 0;
+    if (access) access->is_volatile = LLVMGetVolatile(instruction) || is_atomic(instruction);
 }

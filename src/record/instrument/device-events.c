@@ -139,11 +139,24 @@ static void find_in_call(LLVMValueRef call, struct cts_events *events)
                                                  .value = LLVMGetOperand(call, 0)});
 }
 
+/* A store that comes after all before it: the same as a fence and the store. Atomics that also read
+ * say nothing: those of CUDA have no order, and clang gives them the strongest. */
+static bool releases(LLVMValueRef instruction)
+{
+    if (!LLVMIsAStoreInst(instruction)) return false;
+    const LLVMAtomicOrdering ordering = LLVMGetOrdering(instruction);
+    return ordering == LLVMAtomicOrderingRelease ||
+           ordering == LLVMAtomicOrderingSequentiallyConsistent;
+}
+
 void cts_find_events(LLVMValueRef instruction, struct cts_events *events)
 {
     events->count = 0;
     if (LLVMIsACallInst(instruction)) {
         find_in_call(instruction, events);
+    } else if (releases(instruction)) {
+        cts_add_event(events, (struct cts_event){.operation = CTS_BARRIER_FENCE,
+                                                 .constant = CTS_FENCE_SYSTEM});
     } else if (LLVMIsAFenceInst(instruction) && !LLVMIsAtomicSingleThread(instruction)) {
         uint32_t scope = CTS_FENCE_SYSTEM;
         (void)metadata_of(instruction, CTS_EVENT_SCOPE, &scope);

@@ -166,7 +166,8 @@ static void find_in_statement(char *text, LLVMValueRef call, const char *constra
         .offset_bytes = offset,
         .operation = operation_of(&statement),
         .value_source = CTS_VALUE_OF_MEMORY,
-        .is_volatile = has_part(&statement, "volatile"),
+        .is_volatile = has_part(&statement, "volatile") || has_part(&statement, "relaxed") ||
+                       has_part(&statement, "acquire") || has_part(&statement, "release"),
         .integer_space = has_part(&statement, "global")   ? 1
                          : has_part(&statement, "shared") ? 3
                          : has_part(&statement, "local")  ? 5

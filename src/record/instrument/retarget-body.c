@@ -155,10 +155,17 @@ void cts_registers_rewrite(struct cts_retarget *retarget, LLVMValueRef function)
 
 /* ---- waits ---- */
 
+/* Before the marks of the access, too: it takes place after what the others do meanwhile, and is
+ * logged there. */
 static void yield_before(struct cts_retarget *retarget, LLVMValueRef function,
                          LLVMValueRef instruction)
 {
-    LLVMPositionBuilderBefore(retarget->ir.builder, instruction);
+    LLVMValueRef first = instruction;
+    for (LLVMValueRef i = LLVMGetPreviousInstruction(instruction);
+         i && LLVMIsACallInst(i) && cts_is_mark(cts_called_function(i));
+         i = LLVMGetPreviousInstruction(i))
+        first = i;
+    LLVMPositionBuilderBefore(retarget->ir.builder, first);
     LLVMValueRef context = cts_context_of(retarget, function);
     cts_ir_call(&retarget->ir, "__cts_yield", retarget->ir.nothing, 1, &context);
 }
