@@ -81,6 +81,13 @@ class Threads(traces.TimelineTest):
         self.assertLessEqual(trace.counts()["pthread_mutex_lock"], 2)
         self.assertEqual(self.waits("thread signal")[0], ("Master thread", "Thread 1"))
 
+    def test_the_program_ends_with_the_wait(self):
+        """What ended the last wait is there."""
+        _, master, (other,) = self.recorded("end")
+        waited = master.activities("pthread_cond_wait")[-1]
+        gave = [a.enter.get("CTASCOPE_RELEASE") for a in other.activities()]
+        self.assertIn(waited.leave["CTASCOPE_RELEASED_BY"], gave)
+
     def test_nothing(self):
         """Nobody ended these waits."""
         trace, master, _ = self.recorded("nothing")

@@ -79,13 +79,10 @@ static bool has_acquired(int result)
 #define RELEASING(name, type, say, which)                                                          \
     EXPORT int name(type *object)                                                                  \
     {                                                                                              \
-        struct cts_thread_call call;                                                               \
         BEHIND(name);                                                                              \
         say(object, CALLER);                                                                       \
-        const bool begun = cts_waits_begin_release(&call, object, which, #name);                   \
-        const int result = behind(object);                                                         \
-        if (begun) cts_waits_end(&call, result == 0);                                              \
-        return result;                                                                             \
+        cts_waits_record_release(object, which, #name);                                            \
+        return behind(object);                                                                     \
     }
 #define FORGETTING(name, type)                                                                     \
     EXPORT int name(type *object)                                                                  \
@@ -174,9 +171,9 @@ FORGETTING(sem_destroy, sem_t)
         int result = 0;                                                                            \
         BEHIND(name);                                                                              \
         release_lock(object, CALLER);                                                              \
+        cts_waits_record_release(object, CTS_RELEASE_ALL, "pthread_mutex_unlock");                 \
         const bool begun = cts_waits_begin(&call, #name, CALLER);                                  \
         if (begun) {                                                                               \
-            cts_waits_release(&call, object, CTS_RELEASE_ALL);                                     \
             cts_waits_link(&call, condition, CTS_AWAITS_ONE);                                      \
             cts_waits_link(&call, object, CTS_AWAITS);                                             \
         }                                                                                          \
@@ -198,12 +195,9 @@ WAITING(pthread_cond_clockwait,
 #define SIGNALLING(name, which)                                                                    \
     EXPORT int name(pthread_cond_t *condition)                                                     \
     {                                                                                              \
-        struct cts_thread_call call;                                                               \
         BEHIND(name);                                                                              \
-        const bool begun = cts_waits_begin_release(&call, condition, which, #name);                \
-        const int result = behind(condition);                                                      \
-        if (begun) cts_waits_end(&call, result == 0);                                              \
-        return result;                                                                             \
+        cts_waits_record_release(condition, which, #name);                                         \
+        return behind(condition);                                                                  \
     }
 SIGNALLING(pthread_cond_signal, CTS_RELEASE_ONE)
 SIGNALLING(pthread_cond_broadcast, CTS_RELEASE_ALL)

@@ -191,8 +191,8 @@ static void unlink_wait(struct cts_linked_wait *wait, bool done)
     unlock_bucket(bucket);
 }
 
-void cts_waits_release(struct cts_thread_call *call, const volatile void *object,
-                       enum cts_released which)
+static void release(struct cts_thread_call *call, const volatile void *object,
+                    enum cts_released which)
 {
     struct bucket *const bucket = bucket_of(object);
     if (!call->is_on || !atomic_load(&bucket->count) || !lock_bucket(bucket)) return;
@@ -209,18 +209,6 @@ static bool has_waits(const volatile void *object)
         found = wait->object == (uintptr_t)object;
     unlock_bucket(bucket);
     return found;
-}
-
-bool cts_waits_begin_release(struct cts_thread_call *call, const volatile void *object,
-                             enum cts_released which, const char *name)
-{
-    call->is_on = false;
-    if (!atomic_load(&bucket_of(object)->count) || !is_recorded() || !is_own_thread() ||
-        !has_waits(object))
-        return false;
-    *call = (struct cts_thread_call){.name = name, .begin_ns = recorder->now_ns(), .is_on = true};
-    cts_waits_release(call, object, which);
-    return true;
 }
 
 uint64_t cts_waits_number(struct cts_thread_call *call)
@@ -296,6 +284,17 @@ void cts_waits_end(struct cts_thread_call *call, bool done)
 void cts_waits_end_lock(struct cts_thread_call *call, bool done)
 {
     end(call, done, LOCK_LEAST_NS);
+}
+
+void cts_waits_record_release(const volatile void *object, enum cts_released which,
+                              const char *name)
+{
+    if (!atomic_load(&bucket_of(object)->count) || !is_recorded() || !is_own_thread() ||
+        !has_waits(object))
+        return;
+    struct cts_thread_call call = {.name = name, .begin_ns = recorder->now_ns(), .is_on = true};
+    release(&call, object, which);
+    cts_waits_end(&call, true);
 }
 
 /* ---- threads ---- */

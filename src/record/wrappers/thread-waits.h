@@ -48,9 +48,6 @@ bool cts_waits_begin(struct cts_thread_call *call, const char *name, const void 
 /* The call waits for the object (at most two of them). */
 void cts_waits_link(struct cts_thread_call *call, const volatile void *object,
                     enum cts_wait_way how);
-/* The begun call lets waits for the object go on. */
-void cts_waits_release(struct cts_thread_call *call, const volatile void *object,
-                       enum cts_released which);
 /* Ends the call and records it. `done`: it has what it waited for. */
 void cts_waits_end(struct cts_thread_call *call, bool done);
 /* Likewise, but leaves it out if it took no time worth telling. */
@@ -59,9 +56,10 @@ void cts_waits_end_lock(struct cts_thread_call *call, bool done);
 /* A begun call (NULL: nothing) does not return: its thread is cancelled. */
 void cts_waits_abandon(void *call);
 
-/* For calls that only release: begins the call if somebody waits for the object. */
-bool cts_waits_begin_release(struct cts_thread_call *call, const volatile void *object,
-                             enum cts_released which, const char *name);
+/* For calls that only release: records the call if somebody waits for the object. Before it is
+ * made: whoever goes on then may end the program. */
+void cts_waits_record_release(const volatile void *object, enum cts_released which,
+                              const char *name);
 
 /* ---- threads ---- */
 

@@ -51,7 +51,7 @@ static void launch()
 }
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-static pthread_cond_t condition = PTHREAD_COND_INITIALIZER;
+static pthread_cond_t condition = PTHREAD_COND_INITIALIZER, never = PTHREAD_COND_INITIALIZER;
 static pthread_rwlock_t both = PTHREAD_RWLOCK_INITIALIZER;
 static sem_t semaphore, ready;
 static pthread_barrier_t barrier;
@@ -157,6 +157,26 @@ static void for_nothing()
     launch();
 }
 
+// The program ends as soon as the other thread has let it go on, which then waits for ever.
+static void at_the_end()
+{
+    pthread_t thread;
+    pthread_mutex_lock(&mutex);
+    pthread_create(
+        &thread, nullptr,
+        [](void *) -> void * {
+            launch();
+            until_it_waits();
+            pthread_mutex_lock(&mutex);
+            turn = 1;
+            pthread_cond_signal(&condition);
+            for (;;) pthread_cond_wait(&never, &mutex);
+        },
+        nullptr);
+    about_to_wait();
+    while (!turn) pthread_cond_wait(&condition, &mutex);
+}
+
 int main(int argc, char **argv)
 {
     if (argc < 2) return 2;
@@ -166,6 +186,8 @@ int main(int argc, char **argv)
     cudaMalloc(&device, 32 * sizeof *device);
     if (!strcmp(argv[1], "cpp"))
         in_cpp();
+    else if (!strcmp(argv[1], "end"))
+        at_the_end();
     else if (!strcmp(argv[1], "nothing"))
         for_nothing();
     else
