@@ -244,7 +244,7 @@ static const struct cts_table_column call_columns[] = {
 #define ROW cts_host_function
 static const struct cts_table_column host_function_columns[] = {
     OF(rank, RANKS), NUMBER(op),       MAYBE_OF(stream, STREAMS),
-    NUMBER(thread),  NUMBER(begin_op), NUMBER(end_op),
+    NUMBER(thread),  NUMBER(begin_op), MAYBE(end_op, IS_ALL_ONES, NUMBER),
 };
 #undef ROW
 #define ROW cts_thread_edge

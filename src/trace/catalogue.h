@@ -132,7 +132,8 @@ struct cts_host_call {
     const char *api;
 };
 /* A function of the host in the order of a stream: requested with `op`, run by `thread`; what the
- * thread did meanwhile has ops between begin_op and end_op. */
+ * thread did meanwhile has ops between begin_op and end_op. end_op UINT64_MAX: when it ran is not
+ * known. */
 struct cts_host_function {
     uint32_t rank;
     uint64_t op;

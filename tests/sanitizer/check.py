@@ -11,6 +11,8 @@ import sqlite3
 import subprocess
 import sys
 
+HERE = os.path.dirname(os.path.abspath(__file__))
+
 # name: the driver, the Sanitizer (None: missing), environment, options, what is said
 CASES = {
     "no-gpu": (None, "new", {}, [], "no recorder ran in"),
@@ -29,6 +31,13 @@ CASES = {
     "launcher": ("new", "new", {}, [], "no recorder ran in"), # MPI's are no ranks of the run
     "no-patches": ("new", "new", {}, [], "no patches at"),
 }
+# nodes of launches of graphs: what, which launch, number
+NODES = ("SELECT * FROM (SELECT coalesce(k.name, c.kind, 'function'), dense_rank() OVER (ORDER BY launch_op) "
+         "- 1, node FROM graph_nodes n LEFT JOIN launches l USING (op) LEFT JOIN kernels k USING (kernel) "
+         "LEFT JOIN copies c USING (op) LEFT JOIN host_functions h USING (op) ORDER BY n.op)")
+EDGES = "SELECT * FROM (SELECT 'edge', node, after FROM graph_edges ORDER BY node, after)"
+GRAPH_NODES = [(what, launch, node) for launch in (0, 1) for what, node in
+               (("one", 0), ("memset", 1), ("DtoD", 2), ("function", 3), ("two", 4), ("one", 6))]
 # name: words of launches, environment, options, status, what is said, then SQL on the run and its answer
 PLAYED = {
     "launches": ("one two:3 one", {}, [], 0, "3 launches, 160 accesses in 5 records",
@@ -90,6 +99,44 @@ PLAYED = {
     # what a synchronisation has returned for survives whatever comes then
     "kept": ("one:7 two:300:20 sync one:5 sync kill", {}, [], 137, "192,384 accesses in 6,012 records, ",
              "SELECT count(*), sum(accesses), sum(end_ns NOT NULL) FROM launches", [(22, 192384, 22)]),
+    # graphs: the nodes of two launches of an instance, and its edges
+    "graph": ("before graph=k,m0,p1,h2,l0,e34,k5", {}, [], 0, "7 launches, 32 accesses",
+              f"{NODES} UNION ALL {EDGES}", GRAPH_NODES + [
+                  ("edge", 1, 0), ("edge", 2, 1), ("edge", 3, 2), ("edge", 4, 0), ("edge", 5, 3),
+                  ("edge", 5, 4), ("edge", 6, 5)]),
+    # its nodes are known by their type, function and order when the graph is gone
+    "destroyed": ("before destroyed=k,m0,p1,h2,l0,e34,k5", {}, [], 0, "7 launches", NODES, GRAPH_NODES),
+    # a child has a number for its begin and one for its end
+    "child": ("before graph=k,c0,k1", {}, [], 0, "9 launches", f"{NODES} UNION ALL {EDGES}", [
+        ("one", 0, 0), ("one", 0, 2), ("one", 0, 3), ("one", 0, 5),
+        ("one", 1, 0), ("one", 1, 2), ("one", 1, 3), ("one", 1, 5),
+        ("edge", 1, 0), ("edge", 2, 1), ("edge", 3, 2), ("edge", 4, 1), ("edge", 4, 3), ("edge", 5, 4)]),
+    # nodes are listed before those that precede them: numbers are not in that order
+    "unordered": ("before graph=k1,l", {}, [], 0, "5 launches", f"{NODES} UNION ALL {EDGES}", [
+        ("one", 0, 1), ("two", 0, 0), ("one", 1, 1), ("two", 1, 0), ("edge", 1, 0)]),
+    # what a graph waits for and allocates comes before its nodes, what it frees behind them
+    "parts": ("before graph=w,a0,k1,f2", {}, [], 0, "3 launches",
+              "SELECT kind, a.op < (SELECT min(launch_op) FROM graph_nodes), "
+              "freed_op > (SELECT min(op) FROM launches), freed_op < (SELECT max(op) FROM launches), "
+              "(SELECT count(*) FROM calls c WHERE c.op IN (a.op, freed_op) AND stream IS NOT NULL) "
+              "FROM allocations a UNION ALL SELECT kind, s.op < (SELECT min(launch_op) FROM graph_nodes), "
+              "0, 0, event FROM syncs s",
+              [("device", 1, 1, 1, 2), ("device", 0, 1, 0, 2), ("stream wait", 1, 0, 0, 0x77),
+               ("stream wait", 0, 0, 0, 0x77)]),
+    "pool": ("one pool one", {}, [], 0, "2 launches",
+             "SELECT c.api, d.api, c.stream, d.stream FROM allocations a JOIN calls c USING (op) LEFT JOIN "
+             "calls d ON d.op = a.freed_op ORDER BY a.op",
+             [("cuMemAllocAsync", "cuMemFreeAsync", 0, 0), ("cuMemAllocAsync", None, 0, None)]),
+    # memory of variables is an allocation from the beginning; that of __managed__ ones is told
+    "variables": ("use", {"FAKE_CUBIN": os.path.join(HERE, "..", "fixtures", "cubin", "variables.cubin")},
+                  [], 0, "1 launch",
+                  "SELECT v.name, v.kind, v.size_bytes, a.kind, a.op < (SELECT min(op) FROM launches) "
+                  "FROM variables v LEFT JOIN allocations a USING (address) ORDER BY v.name",
+                  [("counter", "device", 4, "variable", 1), ("scale", "device", 256, "variable", 1),
+                   ("total", "managed", 8, None, None), ("weights", "constant", 64, "variable", 1)]),
+    "functions": ("one functions one", {}, [], 0, "2 launches",
+                  "SELECT stream, begin_op > op, end_op > begin_op FROM host_functions",
+                  [(0, 1, 1), (0, 1, 1)]),
     "full-file": ("one:7 one:3", {}, ["--max-size", "1K"], 0, "DROPPED",
                   "SELECT sum(accesses + dropped_accesses) FROM launches", [(320,)]),
 }

@@ -15,8 +15,9 @@
 NOTHING(cuDeviceGetName)
 NOTHING(cuDeviceTotalMem_v2)
 NOTHING(cuDriverGetVersion)
+#ifdef FAKE_WITHOUT
 NOTHING(cuModuleGetGlobal_v2)
-#ifndef FAKE_WITHOUT
+#else
 NOTHING(cuCtxPushCurrent_v2)
 #endif
 NOTHING(cuCtxPopCurrent_v2)

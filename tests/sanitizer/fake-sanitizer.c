@@ -4,7 +4,8 @@
  *
  * A launch is a word, KERNEL[:CTAS[:TIMES]]: of a kernel of that name, 32 threads a CTA, whose CTAs
  * store 4 bytes by each lane; one that begins with "silent" stores nothing, of one that begins with
- * "cluster" CTAs are in clusters of 2; "sync" is no launch, but waits for all of them.
+ * "cluster" CTAs are in clusters of 2; "sync" is no launch, but waits for all of them; "pool" and
+ * "functions" are none either (fake-graphs.c); "graph=TEXT" and "destroyed=TEXT" are graphs.
  * The module is FAKE_CUBIN's, if that is said; launches of a kernel that begins with "tensor" have
  * a tensor map as their second parameter, as the fake driver tells. FAKE_LAZY: the module is loaded
  * when somebody asks for the parameters of its kernel. FAKE_FREE_MIB below STACK_MIB: kernels run
@@ -12,7 +13,7 @@
  * nobody was told of the context. */
 #include <sanitizer.h>
 
-#include <generated_cuda_meta.h>
+#include "fake-graphs.h"
 
 #include <dlfcn.h>
 #include <stdio.h>
@@ -270,6 +271,11 @@ void fake_launch(const char *word)
         synchronise();
         return;
     }
+    const struct fake_gpu gpu = {.tell = tell,
+                                 .function = function_of,
+                                 .context = (CUcontext)(void *)&context,
+                                 .module = (CUmodule)(void *)&module,
+                                 .stream = (CUstream)(void *)&stream};
     static bool is_loaded;
     char name[64] = "", *end = NULL;
     const size_t length = strcspn(word, ":");
@@ -278,5 +284,13 @@ void fake_launch(const char *word)
     const uint32_t times = end && *end ? (uint32_t)strtoul(end + 1, NULL, 10) : 1;
     if (!is_loaded) begin();
     is_loaded = true;
+    if (strcmp(word, "pool") == 0 || strcmp(word, "functions") == 0) {
+        (*word == 'p' ? fake_pool : fake_host_functions)(&gpu);
+        return;
+    }
+    if (begins(word, "graph=") || begins(word, "destroyed=")) {
+        fake_graph_launch(&gpu, strchr(word, '=') + 1, *word == 'd');
+        return;
+    }
     for (uint32_t i = 0; i < times; i++) launch_once(name, ctas);
 }

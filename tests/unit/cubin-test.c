@@ -57,6 +57,39 @@ static void test_functions_and_lines(void **state)
     free(bytes);
 }
 
+/* variables.cubin: float scale[64] of a device, int weights[16] constant, double total managed, a
+ * static int counter. */
+static void test_variables(void **state)
+{
+    (void)state;
+    static const struct {
+        const char *name;
+        uint64_t size_bytes;
+        bool is_constant, is_managed;
+    } expected[] = {
+        {"scale", 256, false, false},
+        {"weights", 64, true, false},
+        {"counter", 4, false, false},
+        {"total", 8, false, true},
+    };
+    size_t size;
+    struct cts_cubin cubin;
+    struct cts_error error = {0};
+    uint8_t *const bytes = read_fixture("variables.cubin", &size);
+    if (cts_cubin_read(bytes, size, &cubin, &error)) fail_msg("%s", error.text);
+    assert_int_equal(cubin.variable_count, 4);
+    for (size_t i = 0; i < 4; i++) {
+        size_t v = 0;
+        while (v < 4 && strcmp(cubin.variables[v].name, expected[i].name) != 0) v++;
+        if (v == 4) fail_msg("no %s", expected[i].name);
+        assert_int_equal(cubin.variables[v].size_bytes, expected[i].size_bytes);
+        assert_int_equal(cubin.variables[v].is_constant, expected[i].is_constant);
+        assert_int_equal(cubin.variables[v].is_managed, expected[i].is_managed);
+    }
+    cts_cubin_release(&cubin);
+    free(bytes);
+}
+
 /* inlined.cubin: calls that were inlined, a function that was not, instructions that are marked. */
 static void expect_calls(const struct cts_cubin *cubin, const struct cts_cubin_line *line,
                          const char *expected)
@@ -207,9 +240,9 @@ static void test_damaged_ones_harm_nobody(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_functions_and_lines),      cmocka_unit_test(test_inlined_calls),
-        cmocka_unit_test(test_marked_instructions),      cmocka_unit_test(test_called_functions),
-        cmocka_unit_test(test_damaged_ones_harm_nobody),
+        cmocka_unit_test(test_functions_and_lines), cmocka_unit_test(test_variables),
+        cmocka_unit_test(test_inlined_calls),       cmocka_unit_test(test_marked_instructions),
+        cmocka_unit_test(test_called_functions),    cmocka_unit_test(test_damaged_ones_harm_nobody),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -55,6 +55,13 @@ static int by_op(const void *left, const void *right)
     return (a->index > b->index) - (a->index < b->index);
 }
 
+/* Where it is not known, the host may know at once; only functions of graphs are so, which are
+ * requested with their graph, before. */
+static uint64_t function_end(const struct cts_host_function *function)
+{
+    return function->end_op != UINT64_MAX ? function->end_op : function->op;
+}
+
 #define EACH_ROW(table, rows_of, i)                                                                \
     for (size_t i = 0; i < c->rows_of && !status; i++)                                             \
         if (c->table[i].rank == r->rows->rank)
@@ -80,7 +87,7 @@ static enum cts_status collect_requests(struct requests *r, bool with_function_e
         if (!cts_flow_is_step(r->rows, c->host_functions[i].op))
             status = add_request(r, c->host_functions[i].op, REQUEST_FUNCTION, i);
         if (!status && with_function_ends)
-            status = add_request(r, c->host_functions[i].end_op, REQUEST_FUNCTION_END, i);
+            status = add_request(r, function_end(&c->host_functions[i]), REQUEST_FUNCTION_END, i);
     }
     EACH_ROW(allocations, allocation_count, i)
     {

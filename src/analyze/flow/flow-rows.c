@@ -99,8 +99,9 @@ size_t cts_flow_first_access(const struct cts_flow_rows *rows, size_t function)
 bool cts_flow_is_access_within(const struct cts_flow_rows *rows, size_t access, size_t function)
 {
     const struct cts_catalogue *const c = rows->catalogue;
+    const uint64_t end_op = c->host_functions[function].end_op;
     return access < c->host_access_count && c->host_accesses[access].rank == rows->rank &&
-           c->host_accesses[access].op <= c->host_functions[function].end_op;
+           end_op != UINT64_MAX && c->host_accesses[access].op <= end_op;
 }
 
 /* ---- the whole ---- */

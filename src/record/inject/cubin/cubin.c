@@ -161,6 +161,40 @@ static void read_symbols(const struct cts_elf *elf, struct cts_cubin *cubin)
     }
 }
 
+/* The memory that cudaGetSymbolAddress() knows: not what the compiler made, whose names begin with
+ * '$'. */
+static bool is_variable(const struct cts_elf *elf, const Elf64_Sym *symbol, const char *name)
+{
+    if (ELF64_ST_TYPE(symbol->st_info) != STT_OBJECT || !symbol->st_size || !*name ||
+        *name == '$' || symbol->st_shndx >= elf->section_count)
+        return false;
+    const char *const section = cts_elf_section_name(elf, elf->sections + symbol->st_shndx);
+    return strcmp(section, ".nv.global") == 0 || strcmp(section, ".nv.global.init") == 0 ||
+           strcmp(section, ".nv.constant3") == 0;
+}
+
+static void read_variables(const struct cts_elf *elf, struct cts_cubin *cubin)
+{
+    enum { MANAGED = 4 }; /* in a symbol's st_other */
+    Elf64_Sym symbol;
+    for (uint64_t i = 0; cts_elf_symbol(elf, i, &symbol); i++) {
+        const char *const name = cts_elf_text(elf, elf->symbol_names, symbol.st_name);
+        if (!is_variable(elf, &symbol, name)) continue;
+        if (cubin->variable_count == cubin->variable_capacity &&
+            cts_array_grow((void **)&cubin->variables, &cubin->variable_capacity,
+                           cubin->variable_count + 1, sizeof *cubin->variables, NULL))
+            return;
+        struct cts_cubin_variable *const place = cubin->variables + cubin->variable_count;
+        const char *const section = cts_elf_section_name(elf, elf->sections + symbol.st_shndx);
+        *place = (struct cts_cubin_variable){.name = strdup(name),
+                                             .size_bytes = symbol.st_size,
+                                             .is_constant = behind(section, ".nv.constant") != NULL,
+                                             .is_managed = (symbol.st_other & MANAGED) != 0};
+        if (!place->name) return;
+        cubin->variable_count++;
+    }
+}
+
 /* The function that a symbol stands for, or CTS_CUBIN_NONE. */
 static uint32_t function_of_symbol(const struct cts_elf *elf, const struct cts_cubin *cubin,
                                    uint32_t index)
@@ -241,6 +275,7 @@ enum cts_status cts_cubin_read(const void *image, size_t image_bytes, struct cts
     if (!status) {
         read_infos(&elf, cubin);
         read_symbols(&elf, cubin);
+        read_variables(&elf, cubin);
         read_calls(&elf, cubin);
         read_code(&elf, cubin);
         const Elf64_Shdr *const constants = cts_elf_section(&elf, ".nv.constant3");
@@ -257,6 +292,8 @@ void cts_cubin_release(struct cts_cubin *cubin)
     for (size_t i = 0; i < cubin->function_count; i++) free(cubin->functions[i].name);
     for (size_t i = 0; i < cubin->file_count; i++) free(cubin->files[i]);
     for (size_t i = 0; i < cubin->part_count; i++) free(cubin->parts[i].name);
+    for (size_t i = 0; i < cubin->variable_count; i++) free(cubin->variables[i].name);
+    free(cubin->variables);
     free(cubin->parts);
     free(cubin->edges);
     free(cubin->marks);

@@ -44,6 +44,12 @@ struct cts_cubin_part {
 struct cts_cubin_edge {
     uint32_t caller, callee; /* in functions */
 };
+/* A variable with memory of its own. */
+struct cts_cubin_variable {
+    char *name; /* its symbol */
+    uint64_t size_bytes;
+    bool is_constant, is_managed;
+};
 /* An instruction that needs more than its address. */
 struct cts_cubin_mark {
     uint32_t offset_bytes;
@@ -63,6 +69,8 @@ struct cts_cubin {
     size_t part_count, part_capacity;
     struct cts_cubin_mark *marks;
     size_t mark_count, mark_capacity;
+    struct cts_cubin_variable *variables;
+    size_t variable_count, variable_capacity;
     char **files;
     size_t file_count, file_capacity;
     char *strings; /* of inlined functions' names, NUL-terminated */

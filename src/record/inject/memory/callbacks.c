@@ -3,13 +3,15 @@
  * they load. */
 #include "callbacks.h"
 
-#include <stdatomic.h>
-
 #include "contexts.h"
+#include "graph-instances.h"
+#include "graph-launches.h"
 #include "graphs.h"
 #include "grids.h"
+#include "host-functions.h"
 #include "launching.h"
 #include "library.h"
+#include "memory-run.h"
 #include "modules.h"
 #include "record/abi.h"
 #include "rings.h"
@@ -18,8 +20,6 @@
 #include "stack.h"
 #include "stream-table.h"
 #include "launch-tensors.h"
-
-#include <generated_cuda_meta.h> /* needs what sanitizer.h defines */
 
 /* What the calling thread is doing, as its API callbacks told. */
 static __thread struct {
@@ -31,7 +31,6 @@ static __thread struct {
     struct cts_launch_call launch;
 } current;
 static __thread bool inside, looks_at_parameters;
-static _Atomic bool stopped;
 
 /* ---- API calls ---- */
 
@@ -53,6 +52,11 @@ enum call_kind {
     CALL_LAUNCH_COOPERATIVE,
     CALL_LAUNCH_EXTENDED,
     CALL_LAUNCH_GRAPH,
+    CALL_FREES,
+    CALL_HOST_FUNCTION,
+    CALL_HOST_FUNCTION_PER_THREAD, /* no stream is the thread's default stream */
+    CALL_STREAM_CALLBACK,
+    CALL_STREAM_CALLBACK_PER_THREAD,
 };
 struct call {
     Sanitizer_CallbackId id;
@@ -103,6 +107,13 @@ static const struct call driver_calls[] = {
     {DRIVER(cuLaunchKernelEx_ptsz), CALL_LAUNCH_EXTENDED},
     {DRIVER(cuGraphLaunch), CALL_LAUNCH_GRAPH},
     {DRIVER(cuGraphLaunch_ptsz), CALL_LAUNCH_GRAPH},
+    {DRIVER(cuMemFree_v2), CALL_FREES},
+    {DRIVER(cuMemFreeAsync), CALL_FREES},
+    {DRIVER(cuMemFreeAsync_ptsz), CALL_FREES},
+    {DRIVER(cuLaunchHostFunc), CALL_HOST_FUNCTION},
+    {DRIVER(cuLaunchHostFunc_ptsz), CALL_HOST_FUNCTION_PER_THREAD},
+    {DRIVER(cuStreamAddCallback), CALL_STREAM_CALLBACK},
+    {DRIVER(cuStreamAddCallback_ptsz), CALL_STREAM_CALLBACK_PER_THREAD},
 };
 static const struct call runtime_calls[] = {
     {RUNTIME(cudaMalloc), CALL_ALLOCATES},
@@ -195,9 +206,24 @@ static void take_parameters(enum call_kind kind, const void *parameters)
     looks_at_parameters = false;
 }
 
+/* The callback's parameters are those that the driver goes on with. */
+static void replace_function(enum call_kind kind, const Sanitizer_CallbackData *data)
+{
+    void *const parameters = (void *)(uintptr_t)data->functionParams;
+    const struct cts_host_function_call call = {.context = data->context,
+                                                .per_thread =
+                                                    kind == CALL_HOST_FUNCTION_PER_THREAD ||
+                                                    kind == CALL_STREAM_CALLBACK_PER_THREAD};
+    if (kind == CALL_HOST_FUNCTION || kind == CALL_HOST_FUNCTION_PER_THREAD)
+        cts_host_function_called(&call, parameters);
+    else
+        cts_stream_callback_called(&call, parameters);
+}
+
 static void begin_call(const struct call *call, const Sanitizer_CallbackData *data)
 {
     const void *const parameters = data->functionParams;
+    cts_memory_api_begin(data->functionName, data->context);
     switch (call->kind) {
     case CALL_ALLOCATES:
     case CALL_ALLOCATES_PINNED:
@@ -235,12 +261,21 @@ static void begin_call(const struct call *call, const Sanitizer_CallbackData *da
     case CALL_COPIES:
         current.copying = cts_memory_copy_begin();
         break;
+    case CALL_FREES:
+        break;
+    case CALL_HOST_FUNCTION:
+    case CALL_HOST_FUNCTION_PER_THREAD:
+    case CALL_STREAM_CALLBACK:
+    case CALL_STREAM_CALLBACK_PER_THREAD:
+        replace_function(call->kind, data);
+        break;
     case CALL_EVENT_SYNC:
     case CALL_EVENT_QUERY:
-        current.sync = cts_memory_sync_begin((uint64_t)*(const uintptr_t *)parameters);
+        current.sync =
+            cts_memory_sync_begin(data->context, (uint64_t)*(const uintptr_t *)parameters);
         break;
     default:
-        current.sync = cts_memory_sync_begin(0);
+        current.sync = cts_memory_sync_begin(data->context, 0);
     }
 }
 
@@ -286,6 +321,11 @@ static void end_call(const struct call *call, bool by_driver, const Sanitizer_Ca
         cts_launches_switch(true);
         break;
     case CALL_PROFILER_STOP:
+    case CALL_FREES:
+    case CALL_HOST_FUNCTION:
+    case CALL_HOST_FUNCTION_PER_THREAD:
+    case CALL_STREAM_CALLBACK:
+    case CALL_STREAM_CALLBACK_PER_THREAD:
         break;
     case CALL_LAUNCH:
     case CALL_LAUNCH_COOPERATIVE:
@@ -295,6 +335,7 @@ static void end_call(const struct call *call, bool by_driver, const Sanitizer_Ca
         cts_launch_tensors_drop();
         break;
     }
+    cts_memory_api_end(data->functionName);
 }
 
 static void on_call(Sanitizer_CallbackDomain domain, Sanitizer_CallbackId id,
@@ -342,45 +383,49 @@ static void on_resource(Sanitizer_CallbackId id, const void *data)
         cts_module_unloaded(data);
         break;
     case SANITIZER_CBID_RESOURCE_DEVICE_MEMORY_ALLOC:
-    case SANITIZER_CBID_RESOURCE_MEMORY_ALLOC_ASYNC:
-        cts_memory_allocated(memory, false, &current.allocating);
+        cts_memory_allocated(memory, CTS_MEMORY_OF_DEVICE, &current.allocating);
         break;
     case SANITIZER_CBID_RESOURCE_HOST_MEMORY_ALLOC:
-        cts_memory_allocated(memory, true, &current.allocating);
+        cts_memory_allocated(memory, CTS_MEMORY_OF_HOST, &current.allocating);
+        break;
+    case SANITIZER_CBID_RESOURCE_MEMORY_ALLOC_ASYNC:
+        cts_memory_allocated(memory, CTS_MEMORY_OF_POOL, &current.allocating);
         break;
     case SANITIZER_CBID_RESOURCE_DEVICE_MEMORY_FREE:
     case SANITIZER_CBID_RESOURCE_HOST_MEMORY_FREE:
     case SANITIZER_CBID_RESOURCE_MEMORY_FREE_ASYNC:
-        cts_memory_freed(memory->address);
+        cts_memory_freed(memory, id == SANITIZER_CBID_RESOURCE_MEMORY_FREE_ASYNC);
         break;
     default:
         break;
     }
 }
 
-static void on_node(const Sanitizer_GraphNodeLaunchData *node)
+static void on_graph(Sanitizer_CallbackId id, const void *data)
 {
-    if (node->isGraphUpload) return;
-    struct cts_launch_call call = {.room = current.launch.room, .is_node = true};
-    switch (node->nodeType) {
-    case CU_GRAPH_NODE_TYPE_KERNEL:
-        call.shape = cts_graph_shape(node->node, &node->launchData);
-        cts_launch_begin(&node->launchData, &call);
+    const Sanitizer_GraphExecData *const made = data;
+    switch (id) {
+    case SANITIZER_CBID_GRAPHS_GRAPHEXEC_CREATING:
+        cts_graph_note_shapes(made->graph);
         break;
-    case CU_GRAPH_NODE_TYPE_MEMCPY:
-        cts_memory_copied(&node->memcpyData, &(struct cts_copying_call){0});
+    case SANITIZER_CBID_GRAPHS_GRAPHEXEC_CREATED:
+        cts_graph_note_shapes(made->graph);
+        if (made->graph && made->graphExec) cts_graph_instance_made(made->graphExec, made->graph);
         break;
-    case CU_GRAPH_NODE_TYPE_MEMSET:
-        cts_memory_set(&node->memsetData);
+    case SANITIZER_CBID_GRAPHS_GRAPHEXEC_DESTROYING:
+        cts_graph_instance_forget(made->graphExec);
         break;
-    case CU_GRAPH_NODE_TYPE_MEM_ALLOC:
-        cts_memory_allocated(&node->memAllocData, false, &current.allocating);
+    case SANITIZER_CBID_GRAPHS_LAUNCH_BEGIN:
+        cts_graph_launch_begin(data);
         break;
-    case CU_GRAPH_NODE_TYPE_EVENT_RECORD: /* of which event is not told */
-        cts_memory_event_forget(0);
+    case SANITIZER_CBID_GRAPHS_NODE_LAUNCH_BEGIN:
+        cts_graph_node_begin(data, current.launch.room);
         break;
-    case CU_GRAPH_NODE_TYPE_MEM_FREE:
-        cts_memory_freed(node->memFreeAddress);
+    case SANITIZER_CBID_GRAPHS_NODE_LAUNCH_END:
+        cts_graph_node_end(data);
+        break;
+    case SANITIZER_CBID_GRAPHS_LAUNCH_END:
+        cts_graph_launch_end(data);
         break;
     default:
         break;
@@ -407,17 +452,15 @@ static void dispatch(Sanitizer_CallbackDomain domain, Sanitizer_CallbackId id, c
         if (id == SANITIZER_CBID_MEMSET_STARTING) cts_memory_set(data);
         break;
     case SANITIZER_CB_DOMAIN_GRAPHS:
-        if (id == SANITIZER_CBID_GRAPHS_NODE_LAUNCH_BEGIN) on_node(data);
-        if (id == SANITIZER_CBID_GRAPHS_GRAPHEXEC_CREATING ||
-            id == SANITIZER_CBID_GRAPHS_GRAPHEXEC_CREATED)
-            cts_graph_instantiated(((const Sanitizer_GraphExecData *)data)->graph);
+        on_graph(id, data);
         break;
     case SANITIZER_CB_DOMAIN_EVENTS:
         if (id == SANITIZER_CBID_EVENTS_RECORD) cts_memory_event(data, "event record");
         if (id == SANITIZER_CBID_EVENTS_DESTROYED)
             cts_memory_event_forget(
                 (uint64_t)(uintptr_t)((const Sanitizer_EventData *)data)->event);
-        if (id == SANITIZER_CBID_EVENTS_STREAM_WAIT) cts_memory_event(data, "stream wait");
+        if (id == SANITIZER_CBID_EVENTS_STREAM_WAIT && !cts_graph_waits_for_events())
+            cts_memory_event(data, "stream wait");
         break;
     default:
         break;
@@ -428,7 +471,7 @@ static void on_callback(void *unused, Sanitizer_CallbackDomain domain, Sanitizer
                         const void *data)
 {
     (void)unused;
-    if (!data || atomic_load_explicit(&stopped, memory_order_relaxed)) return;
+    if (!data || cts_memory_run_is_over()) return;
     const bool loads_late = looks_at_parameters && domain == SANITIZER_CB_DOMAIN_RESOURCE &&
                             id == SANITIZER_CBID_RESOURCE_MODULE_LOADED;
     if (inside && loads_late) on_resource(id, data);
@@ -440,10 +483,11 @@ static void on_callback(void *unused, Sanitizer_CallbackDomain domain, Sanitizer
 
 void cts_callbacks_stop(void)
 {
-    atomic_store(&stopped, true);
+    cts_memory_run_end();
 }
 
-/* Where a Sanitizer does not know a call that copies, less is kept when the program is killed. */
+/* Where a Sanitizer does not know a call that copies, less is kept when the program is killed;
+ * where it does not know one of those that are named last, less of the order is known. */
 static SanitizerResult enable_calls(Sanitizer_SubscriberHandle subscriber,
                                     Sanitizer_CallbackDomain domain, const struct call *calls,
                                     size_t count)
@@ -451,7 +495,9 @@ static SanitizerResult enable_calls(Sanitizer_SubscriberHandle subscriber,
     for (size_t i = 0; i < count; i++) {
         const SanitizerResult result =
             cts_sanitizer.sanitizerEnableCallback(1, subscriber, domain, calls[i].id);
-        if (result != SANITIZER_SUCCESS && calls[i].kind != CALL_COPIES) return result;
+        if (result != SANITIZER_SUCCESS && calls[i].kind != CALL_COPIES &&
+            calls[i].kind < CALL_FREES)
+            return result;
     }
     return SANITIZER_SUCCESS;
 }

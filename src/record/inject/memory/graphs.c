@@ -66,7 +66,7 @@ static void note_graph(CUgraph graph, int depth)
     free(nodes);
 }
 
-void cts_graph_instantiated(CUgraph graph)
+void cts_graph_note_shapes(CUgraph graph)
 {
     const bool able = cts_sanitizer.cuGraphGetNodes && cts_sanitizer.cuGraphNodeGetType &&
                       cts_sanitizer.cuGraphKernelNodeGetParams &&

@@ -13,7 +13,7 @@ struct cts_launch_extras {
     bool cooperative;
 };
 /* Notes the shapes of a graph's launches when it is instantiated. */
-void cts_graph_instantiated(CUgraph graph);
+void cts_graph_note_shapes(CUgraph graph);
 /* Of a node that is launched; zeros: not known. */
 struct cts_launch_extras cts_graph_shape(CUgraphNode node, const Sanitizer_LaunchData *launch);
 

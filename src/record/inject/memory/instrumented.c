@@ -118,6 +118,40 @@ static struct cts_instrumented *add_module(const void *bytes, size_t byte_count)
     return NULL;
 }
 
+/* A variable with memory of its own is an allocation, too, so that addresses find it; from the
+ * beginning, since copies to it come before launches. */
+static void add_allocations(struct cts_instrumented *module)
+{
+    struct cts_catalogue_writer *const catalogue = cts_memory_run.catalogue;
+    const struct cts_cuda_table *const table = &module->table;
+    uint32_t count = 0;
+    for (uint32_t i = 0; module->addresses && i < table->variable_count; i++)
+        count += module->addresses[i] != 0;
+    if (!count) return;
+    uint32_t next = cts_catalogue_reserve(catalogue, CTS_ID_ALLOCATION, count);
+    module->first_allocation = next;
+    for (uint32_t i = 0; i < table->variable_count; i++) {
+        const struct cts_cuda_variable *const variable = table->variables + i;
+        const bool has_source = variable->source < table->source_count;
+        if (!module->addresses[i]) continue;
+        const struct cts_allocation row = {
+            .allocation = next++,
+            .rank = cts_memory_run.rank,
+            .device = module->device,
+            .op = cts_memory_op(module->device),
+            .freed_op = UINT64_MAX,
+            .address = module->addresses[i],
+            .size_bytes = variable->size_bytes,
+            .kind = variable->kind == CTS_VARIABLE_MANAGED ? "managed" : "variable",
+            .variable = variable->name,
+            .type = variable->type,
+            .path = has_source ? table->sources[variable->source].path : NULL,
+            .line = variable->line,
+        };
+        cts_catalogue_add_allocation(catalogue, &row);
+    }
+}
+
 struct cts_instrumented *cts_instrumented_open(const Sanitizer_ResourceModuleData *data)
 {
     const void *bytes;
@@ -129,6 +163,7 @@ struct cts_instrumented *cts_instrumented_open(const Sanitizer_ResourceModuleDat
     if (!module) return NULL;
     module->device = cts_context_device(data->context);
     find_variables(data->module, module);
+    add_allocations(module);
     (void)tell_module(data, module->first_number);
     return module;
 }
@@ -227,43 +262,10 @@ static void add_variables(const struct cts_instrumented *module, uint32_t id)
     }
 }
 
-/* A variable with memory of its own is an allocation, too, so that addresses find it. */
-static void add_allocations(struct cts_instrumented *module)
-{
-    struct cts_catalogue_writer *const catalogue = cts_memory_run.catalogue;
-    const struct cts_cuda_table *const table = &module->table;
-    uint32_t count = 0;
-    for (uint32_t i = 0; module->addresses && i < table->variable_count; i++)
-        count += module->addresses[i] != 0;
-    if (!count) return;
-    uint32_t next = cts_catalogue_reserve(catalogue, CTS_ID_ALLOCATION, count);
-    module->first_allocation = next;
-    for (uint32_t i = 0; i < table->variable_count; i++) {
-        const struct cts_cuda_variable *const variable = table->variables + i;
-        const bool has_source = variable->source < table->source_count;
-        if (!module->addresses[i]) continue;
-        const struct cts_allocation row = {
-            .allocation = next++,
-            .rank = cts_memory_run.rank,
-            .device = module->device,
-            .op = cts_memory_op(),
-            .freed_op = UINT64_MAX,
-            .address = module->addresses[i],
-            .size_bytes = variable->size_bytes,
-            .kind = variable->kind == CTS_VARIABLE_MANAGED ? "managed" : "variable",
-            .variable = variable->name,
-            .type = variable->type,
-            .path = has_source ? table->sources[variable->source].path : NULL,
-            .line = variable->line,
-        };
-        cts_catalogue_add_allocation(catalogue, &row);
-    }
-}
-
 static void free_allocations(const struct cts_instrumented *module)
 {
     uint32_t next = module->first_allocation;
-    const uint64_t op = next == CTS_NONE ? 0 : cts_memory_op();
+    const uint64_t op = next == CTS_NONE ? 0 : cts_memory_op(module->device);
     for (uint32_t i = 0; next != CTS_NONE && i < module->table.variable_count; i++)
         if (module->addresses[i])
             cts_catalogue_free_allocation(cts_memory_run.catalogue, next++, op);
@@ -292,7 +294,6 @@ void cts_instrumented_add_rows(struct cts_instrumented *module, uint32_t id)
     add_sources(module, id);
     add_sites(module, first_site, id);
     add_variables(module, id);
-    add_allocations(module);
     add_skipped(module, id);
     pthread_mutex_lock(&lock);
     module->first_site = first_site; /* consumers ask for it */

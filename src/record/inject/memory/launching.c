@@ -7,6 +7,7 @@
 #include "common/clock.h"
 #include "contexts.h"
 #include "control.h"
+#include "graph-steps.h"
 #include "grids.h"
 #include "launches.h"
 #include "library.h"
@@ -48,13 +49,14 @@ static struct cts_launch row_of(const Sanitizer_LaunchData *data,
 {
     const CUcontext context = call->is_node ? data->apiContext : data->context;
     const uint32_t stream =
-        call->is_node ? cts_memory_stream(data->apiContext, data->apiStream, data->hApiStream)
+        call->is_node ? cts_graph_step_stream(
+                            cts_memory_stream(data->apiContext, data->apiStream, data->hApiStream))
                       : cts_memory_stream(context, data->stream, data->hStream);
     const uint64_t time_ns = cts_clock_ns();
     return (struct cts_launch){
         .launch = cts_catalogue_reserve(cts_memory_run.catalogue, CTS_ID_LAUNCH, 1),
         .rank = cts_memory_run.rank,
-        .op = cts_memory_op(),
+        .op = cts_memory_op(cts_context_device(data->context)),
         .device = cts_context_device(data->context),
         .stream = stream,
         .ordinal = cts_memory_stream_ordinal(stream),
@@ -123,6 +125,7 @@ void cts_launch_begin(const Sanitizer_LaunchData *data, const struct cts_launch_
         launch.row.end_ns = launch.row.start_ns;
     }
     cts_catalogue_add_launch(cts_memory_run.catalogue, &launch.row);
+    cts_graph_step_note(launch.row.op);
     keep_cluster(data, launch.row.launch);
     cts_launch_tensors_add(launch.row.launch, kernel.tensors);
     const bool by_grid = kernel.is_instrumented || call->is_node;

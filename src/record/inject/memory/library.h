@@ -43,11 +43,16 @@
     X(cuThreadExchangeStreamCaptureMode)                                                           \
     X(cuFuncGetParamInfo)                                                                          \
     X(cuKernelGetParamInfo)                                                                        \
+    X(cuStreamIsCapturing)                                                                         \
     X(cuGraphGetNodes)                                                                             \
+    X(cuGraphGetEdges)                                                                             \
     X(cuGraphNodeGetType)                                                                          \
     X(cuGraphKernelNodeGetParams)                                                                  \
     X(cuGraphKernelNodeGetAttribute)                                                               \
-    X(cuGraphChildGraphNodeGetGraph)
+    X(cuGraphChildGraphNodeGetGraph)                                                               \
+    X(cuGraphEventWaitNodeGetEvent)                                                                \
+    X(cuGraphMemAllocNodeGetParams)                                                                \
+    X(cuGraphMemFreeNodeGetParams)
 
 struct cts_sanitizer {
 #define X(name) __typeof__(name) *name;

@@ -17,6 +17,8 @@ struct cts_memory_module {
     struct cts_instrumented *instrumented; /* NULL: it is to be patched */
     uint32_t id;                           /* in the catalogue; CTS_NONE: no row yet */
     uint32_t *sources;                     /* per file of the cubin; CTS_NONE: no row yet */
+    uint64_t *variable_addresses;          /* per variable of the cubin; 0: not known. Or NULL */
+    uint32_t first_allocation;             /* that stands for one of them; CTS_NONE: none does */
     void *image;                           /* kept for a disassembler; NULL: not */
     size_t image_bytes;
     bool is_patched, cannot_patch;

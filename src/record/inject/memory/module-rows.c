@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <sys/stat.h>
 
+#include "module-variables.h"
 #include "source-names.h"
 #include "patching.h"
 #include "record/abi.h"
@@ -34,6 +35,7 @@ void cts_module_make_row(struct cts_memory_module *module)
     };
     cts_catalogue_add_module(cts_memory_run.catalogue, &row);
     if (module->instrumented) cts_instrumented_add_rows(module->instrumented, row.module);
+    cts_module_add_variables(module);
 }
 
 static char *read_text(const char *path)

@@ -19,6 +19,7 @@
 #include "instrumented.h"
 #include "library.h"
 #include "module-rows.h"
+#include "module-variables.h"
 #include "source-names.h"
 #include "patching.h"
 #include "record/abi.h"
@@ -87,7 +88,7 @@ static struct cts_memory_module *add_module(CUmodule handle, CUcontext context, 
     struct cts_error error;
     module->handle = handle;
     module->context = context;
-    module->id = CTS_NONE;
+    module->id = module->first_allocation = CTS_NONE;
     if (image && cts_cubin_read(image, image_bytes, &module->cubin, &error))
         cts_memory_say("warning", "%s; its kernels have no source lines", error.text);
     const size_t files = module->cubin.file_count;
@@ -115,6 +116,7 @@ void cts_module_loaded(const Sanitizer_ResourceModuleData *data)
     if (!cts_memory_settings.empty)
         (void)cts_memory_ring_user(data->context); /* before any launch */
     if (module) module->instrumented = cts_instrumented_open(data);
+    if (module) cts_module_allocate_variables(module);
     if (!cts_memory_settings.defer) (void)cts_module_patch(data->module, true);
 }
 
@@ -147,6 +149,7 @@ void cts_module_unloaded(const Sanitizer_ResourceModuleData *data)
     }
     if (module) {
         if (module->instrumented) cts_instrumented_close(module->instrumented);
+        cts_module_free_variables(module);
         ranges.count = kept;
         module->handle = NULL;
         module->is_patched = false;

@@ -10,6 +10,7 @@
 #include "common/clock.h"
 #include "common/map.h"
 #include "contexts.h"
+#include "graph-steps.h"
 #include "launches.h"
 #include "record/abi.h"
 #include "memory-run.h"
@@ -66,18 +67,45 @@ static void take_hint(struct cts_allocation *row)
     hint = NULL;
 }
 
-void cts_memory_allocated(const Sanitizer_ResourceMemoryData *data, bool on_host,
+static uint32_t device_of(const Sanitizer_ResourceMemoryData *data)
+{
+    return data->device >= 0 ? (uint32_t)data->device : 0;
+}
+
+/* Of the call that allocates or frees, which is done in a stream's order or by the host. */
+static uint64_t op_of(const Sanitizer_ResourceMemoryData *data, bool in_stream)
+{
+    const CUcontext context = data->context ? data->context : cts_memory_api_context();
+    return in_stream ? cts_memory_op_in(device_of(data),
+                                        cts_memory_stream(context, data->stream, data->hStream))
+                     : cts_memory_op(device_of(data));
+}
+
+/* Memory of __managed__ variables is told when the module is loaded, and for each context again. */
+static bool is_told_again(const Sanitizer_ResourceMemoryData *data)
+{
+    if (!(data->flags & SANITIZER_MEMORY_FLAG_MANAGED)) return false;
+    pthread_mutex_lock(&lock);
+    const uint64_t *const place = cts_map_find(&by_address, data->address);
+    const struct allocation *const known = place && *place ? allocations.items + *place - 1 : NULL;
+    const bool is_known = known && known->is_live && known->size_bytes == data->size;
+    pthread_mutex_unlock(&lock);
+    return is_known;
+}
+
+void cts_memory_allocated(const Sanitizer_ResourceMemoryData *data, enum cts_memory_of of,
                           const struct cts_allocating_call *call)
 {
+    const bool on_host = of == CTS_MEMORY_OF_HOST;
     const uint32_t driver_own =
         SANITIZER_MEMORY_FLAG_CG_RUNTIME | SANITIZER_MEMORY_FLAG_CNP | SANITIZER_MEMORY_FLAG_PEER;
-    if (!data->address || data->flags & driver_own) return;
+    if (!data->address || data->flags & driver_own || is_told_again(data)) return;
     struct cts_allocation row = {
         .allocation = cts_catalogue_reserve(cts_memory_run.catalogue, CTS_ID_ALLOCATION, 1),
         .rank = cts_memory_run.rank,
-        .op = cts_memory_op(),
+        .op = op_of(data, of == CTS_MEMORY_OF_POOL),
         .freed_op = UINT64_MAX,
-        .device = data->device >= 0 ? (uint32_t)data->device : 0,
+        .device = device_of(data),
         .address = data->address,
         .size_bytes = data->size,
         .kind = allocation_kind(data, on_host, call->is_mapped),
@@ -95,11 +123,11 @@ void cts_memory_allocated(const Sanitizer_ResourceMemoryData *data, bool on_host
     cts_catalogue_add_allocation(cts_memory_run.catalogue, &row);
 }
 
-void cts_memory_freed(uint64_t address)
+void cts_memory_freed(const Sanitizer_ResourceMemoryData *data, bool in_stream)
 {
     uint32_t id = CTS_NONE;
     pthread_mutex_lock(&lock);
-    const uint64_t *const place = cts_map_find(&by_address, address);
+    const uint64_t *const place = cts_map_find(&by_address, data->address);
     if (place && *place) {
         struct allocation *const allocation = allocations.items + *place - 1;
         if (allocation->is_live) id = allocation->id;
@@ -107,7 +135,7 @@ void cts_memory_freed(uint64_t address)
     }
     pthread_mutex_unlock(&lock);
     if (id != CTS_NONE)
-        cts_catalogue_free_allocation(cts_memory_run.catalogue, id, cts_memory_op());
+        cts_catalogue_free_allocation(cts_memory_run.catalogue, id, op_of(data, in_stream));
 }
 
 /* Whether an address lies in memory of a device, as far as allocations tell. */
@@ -185,7 +213,8 @@ void cts_memory_copied(const Sanitizer_MemcpyData *data, struct cts_copying_call
     const CUcontext context = data->apiContext   ? data->apiContext
                               : data->dstContext ? data->dstContext
                                                  : data->srcContext;
-    const uint32_t stream = cts_memory_stream(context, data->apiStream, data->hApiStream);
+    const uint32_t stream =
+        cts_graph_step_stream(cts_memory_stream(context, data->apiStream, data->hApiStream));
     const uint64_t time_ns = cts_clock_ns();
     const bool is_flat = data->height <= 1 && data->depth <= 1;
     const uint64_t width_bytes = is_flat || !data->width ? data->size : data->width;
@@ -194,7 +223,7 @@ void cts_memory_copied(const Sanitizer_MemcpyData *data, struct cts_copying_call
         .copy = cts_catalogue_reserve(cts_memory_run.catalogue, CTS_ID_COPY, 1),
         .rank = cts_memory_run.rank,
         .stream = stream,
-        .op = cts_memory_op(),
+        .op = cts_memory_op(cts_context_device(context)),
         .device = cts_context_device(context),
         .kind = copy_kind(data),
         .destination = data->dstAddress,
@@ -212,12 +241,14 @@ void cts_memory_copied(const Sanitizer_MemcpyData *data, struct cts_copying_call
         .end_ns = time_ns,
     };
     cts_catalogue_add_copy(cts_memory_run.catalogue, &row);
+    cts_graph_step_note(row.op);
     note_awaited(call, &row, context);
 }
 
 void cts_memory_set(const Sanitizer_MemsetData *data)
 {
-    const uint32_t stream = cts_memory_stream(data->context, data->stream, data->hStream);
+    const uint32_t stream =
+        cts_graph_step_stream(cts_memory_stream(data->context, data->stream, data->hStream));
     const uint64_t time_ns = cts_clock_ns();
     const uint64_t element = data->elementSize ? data->elementSize : 1;
     const uint64_t width_bytes = data->width * element;
@@ -227,7 +258,7 @@ void cts_memory_set(const Sanitizer_MemsetData *data)
         .copy = cts_catalogue_reserve(cts_memory_run.catalogue, CTS_ID_COPY, 1),
         .rank = cts_memory_run.rank,
         .stream = stream,
-        .op = cts_memory_op(),
+        .op = cts_memory_op(cts_context_device(data->context)),
         .device = cts_context_device(data->context),
         .kind = "memset",
         .destination = data->address,
@@ -242,6 +273,7 @@ void cts_memory_set(const Sanitizer_MemsetData *data)
         .end_ns = time_ns,
     };
     cts_catalogue_add_copy(cts_memory_run.catalogue, &row);
+    cts_graph_step_note(row.op);
 }
 
 /* ---- events and synchronisations ---- */
@@ -288,7 +320,7 @@ void cts_memory_event(const Sanitizer_EventData *data, const char *kind)
     const uint32_t stream = cts_memory_stream(data->context, data->stream, data->hStream);
     const uint64_t time_ns = cts_clock_ns();
     const struct cts_sync row = {.rank = cts_memory_run.rank,
-                                 .op = cts_memory_op(),
+                                 .op = cts_memory_op(cts_context_device(data->context)),
                                  .kind = kind,
                                  .stream = stream,
                                  .event = (uint64_t)(uintptr_t)data->event,
@@ -299,9 +331,9 @@ void cts_memory_event(const Sanitizer_EventData *data, const char *kind)
         note_event(row.event, (struct cts_awaited){data->context, stream, cts_launches_begun()});
 }
 
-struct cts_sync_call cts_memory_sync_begin(uint64_t event)
+struct cts_sync_call cts_memory_sync_begin(CUcontext context, uint64_t event)
 {
-    return (struct cts_sync_call){.op = cts_memory_op(),
+    return (struct cts_sync_call){.op = cts_memory_op(cts_context_device(context)),
                                   .start_ns = cts_clock_ns(),
                                   .launches = cts_launches_begun(),
                                   .awaited = event ? awaited_by(event) : (struct cts_awaited){0}};

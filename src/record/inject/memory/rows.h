@@ -12,9 +12,14 @@ struct cts_allocating_call {
     const char *name; /* NULL: none */
     bool is_mapped;   /* pinned memory that is to be mapped */
 };
-void cts_memory_allocated(const Sanitizer_ResourceMemoryData *data, bool on_host,
+enum cts_memory_of {
+    CTS_MEMORY_OF_DEVICE,
+    CTS_MEMORY_OF_HOST,
+    CTS_MEMORY_OF_POOL /* of the device, in the order of the stream that `data` names */
+};
+void cts_memory_allocated(const Sanitizer_ResourceMemoryData *data, enum cts_memory_of of,
                           const struct cts_allocating_call *call);
-void cts_memory_freed(uint64_t address);
+void cts_memory_freed(const Sanitizer_ResourceMemoryData *data, bool in_stream);
 /* What a call or an event waits for: launches before a number of a context, and of a stream of it
  * (CTS_NONE: all). */
 struct cts_awaited {
@@ -42,7 +47,7 @@ struct cts_sync_call {
     struct cts_awaited awaited; /* by the event, as it was then */
 };
 /* `event`: 0 if it is not for one. */
-struct cts_sync_call cts_memory_sync_begin(uint64_t event);
+struct cts_sync_call cts_memory_sync_begin(CUcontext context, uint64_t event);
 /* What it waited for, and what it returned. */
 struct cts_sync_end {
     const char *kind;

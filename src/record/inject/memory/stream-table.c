@@ -65,7 +65,7 @@ static struct cts_memory_stream *add_stream(CUcontext context, CUstream handle,
         .handle = (uint64_t)(uintptr_t)stream->handle,
         .kind = kind_text(stream->handle, creation && creation->non_blocking),
         .priority = creation ? creation->priority : 0,
-        .created_op = cts_memory_op(),
+        .created_op = cts_memory_op(stream->device),
         .destroyed_op = UINT64_MAX,
     };
     cts_catalogue_add_stream(cts_memory_run.catalogue, &row);
@@ -106,7 +106,7 @@ void cts_memory_stream_created(const Sanitizer_ResourceStreamData *data,
 
 void cts_memory_stream_destroyed(const Sanitizer_ResourceStreamData *data)
 {
-    uint32_t id = CTS_NONE;
+    uint32_t id = CTS_NONE, device = 0;
     pthread_mutex_lock(&lock);
     struct cts_memory_stream *const stream =
         data->hStream || data->stream ? find_stream(data->context, data->stream, data->hStream)
@@ -114,9 +114,11 @@ void cts_memory_stream_destroyed(const Sanitizer_ResourceStreamData *data)
     if (stream) {
         stream->is_gone = true;
         id = stream->id;
+        device = stream->device;
     }
     pthread_mutex_unlock(&lock);
-    if (id != CTS_NONE) cts_catalogue_destroy_stream(cts_memory_run.catalogue, id, cts_memory_op());
+    if (id != CTS_NONE)
+        cts_catalogue_destroy_stream(cts_memory_run.catalogue, id, cts_memory_op(device));
 }
 
 size_t cts_memory_streams(struct cts_memory_stream *out, size_t most)
