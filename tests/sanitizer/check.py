@@ -128,7 +128,7 @@ PLAYED = {
              "calls d ON d.op = a.freed_op ORDER BY a.op",
              [("cuMemAllocAsync", "cuMemFreeAsync", 0, 0), ("cuMemAllocAsync", None, 0, None)]),
     # memory of variables is an allocation from the beginning; that of __managed__ ones is told
-    "variables": ("use", {"FAKE_CUBIN": os.path.join(HERE, "..", "fixtures", "cubin", "variables.cubin")},
+    "variables": ("use", {"FAKE_CUBIN": "variables.cubin"},
                   [], 0, "1 launch",
                   "SELECT v.name, v.kind, v.size_bytes, a.kind, a.op < (SELECT min(op) FROM launches) "
                   "FROM variables v LEFT JOIN allocations a USING (address) ORDER BY v.name",
@@ -155,8 +155,7 @@ def play(ctascope, program, run, environment, case):
     words, variables, options, status, text, query, answer = PLAYED[case]
     environment.update(variables)
     if "FAKE_CUBIN" in variables:
-        environment["FAKE_CUBIN"] = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "fixtures",
-                                                 "cubin", variables["FAKE_CUBIN"])
+        environment["FAKE_CUBIN"] = os.path.join(HERE, "..", "fixtures", "cubin", variables["FAKE_CUBIN"])
     done = record(ctascope, ["-o", run, *options, "--", program, "launch", *words.split()], environment)
     if done.stdout.strip() != "CUDA works" or done.returncode != status:
         fail(f"ended with {done.returncode}", done)

@@ -116,6 +116,24 @@ static const struct {
     {"sust, 75", 0x700000020200799eu, 0x004fe20000110900u, CTS_SASS_SURFACE, 0},
     {"sured, 75", 0x70000002020073a0u, 0x004fe20000116100u, CTS_SASS_SURFACE, 0},
     {"ldmatrix, 80", 0x00000000ff04783bu, 0x000e220000000200u, CTS_SASS_OTHER, 0},
+    {"bar.sync 1, 128, 75", 0x0042000000007b1du, 0x000fea0000000000u, CTS_SASS_BARRIER,
+     CTS_BARRIER_CTA_SYNC},
+    {"bar.arrive 1, 128, 75", 0x0042000000007b1du, 0x000fea0000002000u, CTS_SASS_BARRIER,
+     CTS_BARRIER_CTA_ARRIVE},
+    {"bar.red.popc, 75", 0x0000000000007b1du, 0x000fea0004004000u, CTS_SASS_BARRIER,
+     CTS_BARRIER_CTA_SYNC},
+    {"bar.sync 0, 80", 0x0000000000007b1du, 0x000fec0000010000u, CTS_SASS_BARRIER,
+     CTS_BARRIER_CTA_SYNC},
+    {"bar.arrive r, r, 80", 0x000000030000731du, 0x000fec0000002000u, CTS_SASS_BARRIER,
+     CTS_BARRIER_CTA_ARRIVE},
+    {"bar.sync r, 128, 90", 0x000200000000751du, 0x001fec0000010000u, CTS_SASS_BARRIER,
+     CTS_BARRIER_CTA_SYNC},
+    {"bar.arrive 2, r, 90", 0x008000000000791du, 0x001fec0000002000u, CTS_SASS_BARRIER,
+     CTS_BARRIER_CTA_ARRIVE},
+    {"bar.sync r, r, 100", 0x000000030000731du, 0x0001e40000010000u, CTS_SASS_BARRIER,
+     CTS_BARRIER_CTA_SYNC},
+    {"bar.arrive r, 128, 100", 0x000200000000751du, 0x001fec0000002000u, CTS_SASS_BARRIER,
+     CTS_BARRIER_CTA_ARRIVE},
     {"cp.async, 80", 0x0000000002ff7faeu, 0x000fe2000b921844u, CTS_SASS_OTHER, 0},
     {"ld.global, 80", 0x0000000402057981u, 0x000ea8000c1e1900u, CTS_SASS_OTHER, 0},
     {"ld.shared, 80", 0x0000000502007388u, 0x001fe20000000800u, CTS_SASS_OTHER, 0},
@@ -139,7 +157,8 @@ static void test_what_is_not_recorded_has_a_reason(void **state)
     (void)state;
     for (int kind = 0; kind < CTS_SASS_KIND_COUNT; kind++) {
         const char *reason = "?", *const what = cts_sass_unrecorded(kind, &reason);
-        const int is_recorded = kind == CTS_SASS_OTHER || kind == CTS_SASS_ATOMIC;
+        const int is_recorded =
+            kind == CTS_SASS_OTHER || kind == CTS_SASS_ATOMIC || kind == CTS_SASS_BARRIER;
         assert_int_equal(what == NULL, is_recorded);
         assert_int_equal(reason == NULL, is_recorded);
     }

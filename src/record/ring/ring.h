@@ -54,7 +54,13 @@ enum cts_ring_operation {
 /* CTS_RING_BARRIER: of unmodified programs' records, which have no site to tell it: no address, but
  * a barrier's argument, and as its width one of enum cts_ring_barrier. */
 enum cts_ring_space { CTS_RING_GLOBAL, CTS_RING_SHARED, CTS_RING_LOCAL, CTS_RING_BARRIER };
-enum cts_ring_barrier { CTS_RING_CTA_SYNC = 1, CTS_RING_WARP_SYNC = 2, CTS_RING_SYNC_OTHER = 4 };
+enum cts_ring_barrier {
+    CTS_RING_CTA_SYNC = 1,
+    CTS_RING_WARP_SYNC = 2,
+    CTS_RING_SYNC_OTHER = 4,
+    CTS_RING_CLUSTER_ARRIVE = 8,
+    CTS_RING_CLUSTER_WAIT = 16
+};
 enum cts_ring_pattern { CTS_RING_UNIFORM, CTS_RING_AFFINE, CTS_RING_TWO_LEVEL, CTS_RING_LIST };
 
 /* A warp record. `base` as struct cts_access has it; of a list, the address of its first lane. */

@@ -2,6 +2,8 @@
  * are registers, constants and so on. Found by assembling one instruction of each kind for compute
  * capabilities 7.5 to 10.0 and looking for what differs: tests/unit/sass-test.c holds the samples.
  *
+ * Barriers of a CTA have in bits 77 and 78 whether they are only arrived at (1).
+ *
  * Atomics have what they do in bits 87 to 90. Of reductions without a result bit 90 is always 1, so
  * that three bits are left; exchanges have a result always. */
 #include "record/inject/cubin/sass.h"
@@ -15,14 +17,24 @@ enum {
     OPERATION_BITS = 9,
     OPERATIONS = 1 << OPERATION_BITS,
     ATOMIC_SHIFT = 87 - 64,
-    MAP_FETCH_SHIFT = 82 - 64
+    MAP_FETCH_SHIFT = 82 - 64,
+    BARRIER_SHIFT = 77 - 64
 };
 
-enum form { FORM_NONE, FORM_ATOMIC, FORM_REDUCTION, FORM_COMPARE, FORM_MAP, FORM_PLAIN };
+enum form {
+    FORM_NONE,
+    FORM_ATOMIC,
+    FORM_REDUCTION,
+    FORM_COMPARE,
+    FORM_MAP,
+    FORM_BARRIER,
+    FORM_PLAIN
+};
 
 static const struct {
     uint8_t form, kind;
 } table[OPERATIONS] = {
+    [0x11d] = {FORM_BARRIER, CTS_SASS_BARRIER},  /* BAR */
     [0x18a] = {FORM_ATOMIC, CTS_SASS_ATOMIC},    /* ATOM: generic */
     [0x18b] = {FORM_COMPARE, CTS_SASS_ATOMIC},   /* ATOM.CAS */
     [0x18c] = {FORM_ATOMIC, CTS_SASS_ATOMIC},    /* ATOMS: shared */
@@ -78,6 +90,10 @@ struct cts_sass cts_sass_of(uint64_t low, uint64_t high)
         break;
     case FORM_MAP: /* forgets a map that was cached, or fetches one */
         if (high >> MAP_FETCH_SHIFT & 1) sass.kind = CTS_SASS_OTHER;
+        break;
+    case FORM_BARRIER:
+        sass.operation =
+            (high >> BARRIER_SHIFT & 3) == 1 ? CTS_BARRIER_CTA_ARRIVE : CTS_BARRIER_CTA_SYNC;
         break;
     default:
         break;

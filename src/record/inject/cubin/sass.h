@@ -9,6 +9,7 @@ enum { CTS_SASS_BYTES = 16 }; /* from compute capability 7.0 on */
 enum cts_sass_kind {
     CTS_SASS_OTHER,
     CTS_SASS_ATOMIC,
+    CTS_SASS_BARRIER, /* of the CTA, or of a part of it */
     /* these access memory, and nobody tells the addresses */
     CTS_SASS_TENSOR_LOAD,
     CTS_SASS_TENSOR_STORE,
@@ -22,8 +23,9 @@ enum cts_sass_kind {
 };
 
 struct cts_sass {
-    uint8_t kind;      /* enum cts_sass_kind */
-    uint8_t operation; /* of an atomic: enum cts_operation */
+    uint8_t kind; /* enum cts_sass_kind */
+    uint8_t
+        operation; /* of an atomic: enum cts_operation; of a barrier: enum cts_barrier_operation */
 };
 
 /* What an instruction is, from its two words. */

@@ -587,13 +587,34 @@ HOT void record_barrier(void *user, uint64_t pc, uint32_t kind, uint64_t argumen
         record_warp(c, argument);
 }
 
-/* An arrival without waiting comes here, too, and cannot be told from a wait. Only barriers of a
- * part of the CTA are arrived at so. */
+/* An arrival without waiting comes here, too, and only the instruction tells it from a wait
+ * (sites.c). Only barriers of a part of the CTA are arrived at so. */
 PATCH cts_patch_barrier(void *user, uint64_t pc, uint32_t number, uint32_t threads, uint32_t)
 {
     const uint32_t all = blockDim.x * blockDim.y * blockDim.z;
     const bool is_of_all = threads == 0 || threads >= all;
-    record_barrier(user, pc, is_of_all ? CTS_RING_CTA_SYNC : CTS_RING_SYNC_OTHER, 1 + number);
+    record_barrier(user, pc, is_of_all ? CTS_RING_CTA_SYNC : CTS_RING_SYNC_OTHER,
+                   1 + number + (is_of_all ? 0 : threads << 8));
+    return SANITIZER_PATCH_SUCCESS;
+}
+
+/* Before it waits. */
+PATCH cts_patch_cluster_wait(void *user, uint64_t pc)
+{
+    record_barrier(user, pc, CTS_RING_CLUSTER_WAIT, 1);
+    return SANITIZER_PATCH_SUCCESS;
+}
+
+/* Where only the end of the wait is told, which is too late. */
+PATCH cts_patch_cluster_waited(void *user, uint64_t pc)
+{
+    record_barrier(user, pc, CTS_RING_SYNC_OTHER, 1);
+    return SANITIZER_PATCH_SUCCESS;
+}
+
+PATCH cts_patch_cluster_arrive(void *user, uint64_t pc)
+{
+    record_barrier(user, pc, CTS_RING_CLUSTER_ARRIVE, 1);
     return SANITIZER_PATCH_SUCCESS;
 }
 

@@ -47,29 +47,44 @@ static const char *with_values(const char *patch)
     return patch;
 }
 
-/* Barriers, if they are wanted and this Sanitizer takes their patches. */
-static void put_barrier_patches(CUmodule module)
+/* Barriers, if they are wanted and this Sanitizer takes their patches. What the architecture does
+ * not have is refused, rightly. */
+static void put_barrier_patches(const struct cts_memory_module *module)
 {
-    static const struct {
+    enum { MBARRIER_CAPABILITY = 80, CLUSTER_CAPABILITY = 90 };
+    /* SANITIZER_INSTRUCTION_CLUSTER_BARRIER_WAIT_ENTRY, which older headers lack */
+    static const Sanitizer_InstructionId before_cluster_wait = (Sanitizer_InstructionId)40;
+    const struct {
         Sanitizer_InstructionId id;
         const char *patch;
+        uint32_t capability;
     } patches[] = {
-        {SANITIZER_INSTRUCTION_BARRIER, "cts_patch_barrier"},
-        {SANITIZER_INSTRUCTION_SYNCWARP, "cts_patch_syncwarp"},
-        {SANITIZER_INSTRUCTION_CUDA_BARRIER, "cts_patch_mbarrier"},
+        {SANITIZER_INSTRUCTION_BARRIER, "cts_patch_barrier", 0},
+        {SANITIZER_INSTRUCTION_SYNCWARP, "cts_patch_syncwarp", 0},
+        {SANITIZER_INSTRUCTION_CUDA_BARRIER, "cts_patch_mbarrier", MBARRIER_CAPABILITY},
+        {SANITIZER_INSTRUCTION_CLUSTER_BARRIER_ARRIVE, "cts_patch_cluster_arrive",
+         CLUSTER_CAPABILITY},
+        {before_cluster_wait, "cts_patch_cluster_wait", CLUSTER_CAPABILITY},
     };
+    const struct cts_sanitizer *const s = &cts_sanitizer;
     for (size_t i = 0; cts_patching_has_barriers() && i < sizeof patches / sizeof *patches; i++) {
-        const SanitizerResult result =
-            cts_sanitizer.sanitizerPatchInstructions(patches[i].id, module, patches[i].patch);
-        if (result == SANITIZER_SUCCESS) continue;
+        SanitizerResult result =
+            s->sanitizerPatchInstructions(patches[i].id, module->handle, patches[i].patch);
+        if (result != SANITIZER_SUCCESS && patches[i].id == before_cluster_wait)
+            result = s->sanitizerPatchInstructions(SANITIZER_INSTRUCTION_CLUSTER_BARRIER_WAIT,
+                                                   module->handle, "cts_patch_cluster_waited");
+        const uint32_t capability = module->cubin.capability;
+        if (result == SANITIZER_SUCCESS || (capability && capability < patches[i].capability))
+            continue;
         refuses_barriers = true;
         cts_memory_say("warning", "barriers are not recorded: %s: %s", patches[i].patch,
                        cts_sanitizer_text(result));
     }
 }
 
-static bool put_patches(CUmodule module)
+static bool put_patches(const struct cts_memory_module *patched)
 {
+    const CUmodule module = patched->handle;
     static const struct {
         Sanitizer_InstructionId id;
         const char *patch, *without_shared; /* where shared memory is not recorded */
@@ -103,7 +118,7 @@ static bool put_patches(CUmodule module)
                                                 "cts_patch_empty");
         return true;
     }
-    put_barrier_patches(module);
+    put_barrier_patches(patched);
     if (cts_memory_settings.local)
         (void)s->sanitizerPatchInstructions(SANITIZER_INSTRUCTION_LOCAL_MEMORY_ACCESS, module,
                                             with_values("cts_patch_local"));
@@ -131,7 +146,7 @@ static bool patch(struct cts_memory_module *module)
         result = cts_sanitizer.sanitizerAddPatches(patches_image, module->context);
     if (result != SANITIZER_SUCCESS)
         return say_once("the Sanitizer does not take the patches", result);
-    if (!put_patches(module->handle)) return false;
+    if (!put_patches(module)) return false;
     result = cts_sanitizer.sanitizerPatchModule(module->handle);
     if (result == SANITIZER_SUCCESS) return true;
     return say_once("the Sanitizer cannot patch a module", result);

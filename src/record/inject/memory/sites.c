@@ -89,12 +89,27 @@ static void name_function(const struct instruction *at, char *text, size_t text_
     free(name);
 }
 
+/* A barrier of a part of the CTA is known by its instruction alone. */
+static uint8_t barrier_of(const struct cts_ring_record *record, const struct cts_sass *sass)
+{
+    if (sass && sass->kind == CTS_SASS_BARRIER) return sass->operation;
+    switch (1u << record->width_log2) {
+    case CTS_RING_CTA_SYNC:
+        return CTS_BARRIER_CTA_SYNC;
+    case CTS_RING_WARP_SYNC:
+        return CTS_BARRIER_WARP_SYNC;
+    case CTS_RING_CLUSTER_ARRIVE:
+        return CTS_BARRIER_CLUSTER_ARRIVE;
+    case CTS_RING_CLUSTER_WAIT:
+        return CTS_BARRIER_CLUSTER_WAIT;
+    default:
+        return CTS_BARRIER_SYNC_OTHER;
+    }
+}
+
 static uint8_t operation_of(const struct cts_ring_record *record, const struct cts_sass *sass)
 {
-    if (record->space == CTS_RING_BARRIER)
-        return 1u << record->width_log2 == CTS_RING_CTA_SYNC    ? CTS_BARRIER_CTA_SYNC
-               : 1u << record->width_log2 == CTS_RING_WARP_SYNC ? CTS_BARRIER_WARP_SYNC
-                                                                : CTS_BARRIER_SYNC_OTHER;
+    if (record->space == CTS_RING_BARRIER) return barrier_of(record, sass);
     static const uint8_t operations[4] = {CTS_LOAD, CTS_STORE, CTS_ATOMIC_OTHER, CTS_ATOMIC_OTHER};
     const uint8_t operation = operations[record->operation & 3];
     return operation == CTS_ATOMIC_OTHER && sass && sass->kind == CTS_SASS_ATOMIC ? sass->operation
