@@ -7,6 +7,7 @@
  * kernels and memsets are told with their node. Other nodes may begin before one has ended. */
 #include "graph-launches.h"
 
+#include <stdatomic.h>
 #include <stdlib.h>
 
 #include "contexts.h"
@@ -124,6 +125,15 @@ static void add_node(const Sanitizer_GraphNodeLaunchData *node, struct cts_stack
     }
 }
 
+/* Of a body of a conditional node, for example. */
+static void say_unknown(void)
+{
+    static _Atomic bool said;
+    if (!atomic_exchange(&said, true))
+        cts_memory_say("warning", "the driver launched nodes that are not in the graph of their "
+                                  "instance: they are recorded as if each followed the one before");
+}
+
 static void set_step(const Sanitizer_GraphNodeLaunchData *node)
 {
     const bool is_kernel = node->nodeType == CU_GRAPH_NODE_TYPE_KERNEL;
@@ -131,8 +141,10 @@ static void set_step(const Sanitizer_GraphNodeLaunchData *node)
                                                is_kernel ? node->launchData.function : NULL};
     current.step = (struct cts_graph_step){.stream = current.stream, .launch_op = current.op};
     if (!cts_graph_instance_node(node->graphExec, &launched, &current.step.graph,
-                                 &current.step.node))
+                                 &current.step.node)) {
         current.step.graph = 0;
+        say_unknown();
+    }
     current.node = node->node;
     cts_graph_step_set(&current.step);
 }
