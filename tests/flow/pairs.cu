@@ -272,6 +272,97 @@ static void capture()
     cudaGraphLaunch(exec, s);
     take(b);
 }
+static cudaGraphNode_t add_fill(cudaGraph_t g, float *a)
+{
+    int n = N;
+    float one = 1;
+    void *arguments[] = {&a, &n, &one};
+    cudaKernelNodeParams p = {};
+    p.func = (void *)fill;
+    p.gridDim = dim3(N / BLOCK);
+    p.blockDim = dim3(BLOCK);
+    p.kernelParams = arguments;
+    cudaGraphNode_t node;
+    cudaGraphAddKernelNode(&node, g, NULL, 0, &p);
+    return node;
+}
+static cudaGraphNode_t add_move(cudaGraph_t g, const cudaGraphNode_t *after, float *b, float *a)
+{
+    int n = N;
+    void *arguments[] = {&b, &a, &n};
+    cudaKernelNodeParams p = {};
+    p.func = (void *)move;
+    p.gridDim = dim3(N / BLOCK);
+    p.blockDim = dim3(BLOCK);
+    p.kernelParams = arguments;
+    cudaGraphNode_t node;
+    cudaGraphAddKernelNode(&node, g, after, after ? 1 : 0, &p);
+    return node;
+}
+// The graph is gone when its instance is launched.
+static void launch(cudaGraph_t g, cudaStream_t stream)
+{
+    cudaGraphExec_t exec;
+    cudaGraphInstantiate(&exec, g, 0);
+    cudaGraphDestroy(g);
+    cudaGraphLaunch(exec, stream);
+}
+// race: a graph to which the reader is added before the writer lacks their edge
+static void reversed_graph()
+{
+    float *a = make(), *b = make();
+    cudaGraph_t g;
+    cudaGraphCreate(&g, 0);
+    const cudaGraphNode_t reader = add_move(g, NULL, b, a), writer = add_fill(g, a);
+#if CUDART_VERSION >= 13000
+    if (!defect) cudaGraphAddDependencies(g, &writer, &reader, NULL, 1);
+#else
+    if (!defect) cudaGraphAddDependencies(g, &writer, &reader, 1);
+#endif
+    launch(g, s);
+    take(b);
+}
+// race: a copy in a graph does not wait for the child graph that makes its source
+static void child_graph()
+{
+    float *a = make(), *b = make(), *c = make();
+    cudaGraph_t g, child;
+    cudaGraphNode_t node, copy;
+    cudaGraphCreate(&g, 0);
+    cudaGraphCreate(&child, 0);
+    const cudaGraphNode_t writer = add_fill(child, a);
+    add_move(child, &writer, b, a);
+    cudaGraphAddChildGraphNode(&node, g, NULL, 0, child);
+    cudaGraphAddMemcpyNode1D(&copy, g, &node, defect ? 0 : 1, c, b, BYTES,
+                             cudaMemcpyDeviceToDevice);
+    launch(g, s);
+    cudaDeviceSynchronize();
+    run(add, s, b, (int)N, 1.f);
+    take(b);
+    take(c);
+}
+// race: cudaMalloc's memory is freed in the order of a stream that does not wait for its reader
+static void freed_in_stream()
+{
+    float *a = make(), *b = make();
+    run(fill, t, a, (int)N, 1.f);
+    run(move, t, b, (const float *)a, (int)N);
+    if (!defect) wait_for(s, t, e);
+    cudaFreeAsync(a, s);
+    take(b);
+}
+// race: a kernel reads a __device__ variable that another writes by its address
+static void symbol_address()
+{
+    float *a = make(), *address;
+    cudaGetSymbolAddress((void **)&address, scale);
+    run(fill, s, a, (int)N, 1.f);
+    cudaStreamSynchronize(s);
+    run(fill, s, address, (int)N, 2.f);
+    if (!defect) wait_for(t, s, e);
+    run(use_scale, t, a, (int)N);
+    take(a);
+}
 // race: a copy between devices does not wait for the kernel that writes its source
 static void peer()
 {
@@ -834,35 +925,68 @@ static const struct {
     void (*run)();
 } programs[] = {
 #define PROGRAM(name) {#name, name}
-    PROGRAM(missing_event),  PROGRAM(early_event),
-    PROGRAM(wrong_stream),   PROGRAM(download),
-    PROGRAM(other_stream),   PROGRAM(upload),
-    PROGRAM(default_stream), PROGRAM(halves),
-    PROGRAM(columns),        PROGRAM(double_buffer),
-    PROGRAM(managed),        PROGRAM(graph),
-    PROGRAM(capture),        PROGRAM(peer),
-    PROGRAM(memset_overlap), PROGRAM(atomics),
-    PROGRAM(device_copy),    PROGRAM(overwrite),
-    PROGRAM(pool),           PROGRAM(pool_allocation),
-    PROGRAM(host_function),  PROGRAM(symbol),
-    PROGRAM(stages),         PROGRAM(dead_launch),
-    PROGRAM(dead_chain),     PROGRAM(dead_end),
-    PROGRAM(dead_symbol),    PROGRAM(dead_upload),
-    PROGRAM(dead_half),      PROGRAM(memset_first),
-    PROGRAM(oversized),      PROGRAM(avoidable),
-    PROGRAM(repeated),       PROGRAM(repeated_upload),
-    PROGRAM(round_trip),     PROGRAM(unread),
-    PROGRAM(unused),         PROGRAM(threads),
-    PROGRAM(handover),       PROGRAM(turns),
-    PROGRAM(joined),         PROGRAM(frames),
-    PROGRAM(late_free),      PROGRAM(stale),
-    PROGRAM(two_fills),      PROGRAM(two_halves),
-    PROGRAM(late_upload),    PROGRAM(needless_event),
-    PROGRAM(straight_graph), PROGRAM(one_buffer),
-    PROGRAM(one_block),      PROGRAM(element_wise),
-    PROGRAM(halo),           PROGRAM(reduction),
-    PROGRAM(wait_between),   PROGRAM(wait_apart),
-    PROGRAM(wait_twice),     PROGRAM(wait_early),
+    PROGRAM(missing_event),
+    PROGRAM(early_event),
+    PROGRAM(wrong_stream),
+    PROGRAM(download),
+    PROGRAM(other_stream),
+    PROGRAM(upload),
+    PROGRAM(default_stream),
+    PROGRAM(halves),
+    PROGRAM(columns),
+    PROGRAM(double_buffer),
+    PROGRAM(managed),
+    PROGRAM(graph),
+    PROGRAM(capture),
+    PROGRAM(peer),
+    PROGRAM(memset_overlap),
+    PROGRAM(atomics),
+    PROGRAM(device_copy),
+    PROGRAM(overwrite),
+    PROGRAM(pool),
+    PROGRAM(pool_allocation),
+    PROGRAM(host_function),
+    PROGRAM(symbol),
+    PROGRAM(stages),
+    PROGRAM(dead_launch),
+    PROGRAM(dead_chain),
+    PROGRAM(dead_end),
+    PROGRAM(dead_symbol),
+    PROGRAM(dead_upload),
+    PROGRAM(dead_half),
+    PROGRAM(memset_first),
+    PROGRAM(oversized),
+    PROGRAM(avoidable),
+    PROGRAM(repeated),
+    PROGRAM(repeated_upload),
+    PROGRAM(round_trip),
+    PROGRAM(unread),
+    PROGRAM(unused),
+    PROGRAM(threads),
+    PROGRAM(handover),
+    PROGRAM(turns),
+    PROGRAM(joined),
+    PROGRAM(frames),
+    PROGRAM(late_free),
+    PROGRAM(stale),
+    PROGRAM(two_fills),
+    PROGRAM(two_halves),
+    PROGRAM(late_upload),
+    PROGRAM(needless_event),
+    PROGRAM(straight_graph),
+    PROGRAM(one_buffer),
+    PROGRAM(one_block),
+    PROGRAM(element_wise),
+    PROGRAM(halo),
+    PROGRAM(reduction),
+    PROGRAM(wait_between),
+    PROGRAM(wait_apart),
+    PROGRAM(wait_twice),
+    PROGRAM(wait_early),
+    PROGRAM(reversed_graph),
+    PROGRAM(child_graph),
+    PROGRAM(freed_in_stream),
+    PROGRAM(symbol_address),
 };
 
 int main(int argc, char **argv)

@@ -26,6 +26,8 @@ struct instance {
     uint32_t graph;
     struct cts_graph_numbers numbers;
     bool *is_taken;       /* per node, for one of the instance's own */
+    size_t first_free;    /* all before it are */
+    bool has_others;      /* functions that the graph's nodes do not have: they tell nothing */
     struct cts_map taken; /* such nodes: index + 1 */
     struct parts parts;
 };
@@ -172,19 +174,35 @@ static bool is_like(const struct cts_numbered_node *node, const struct cts_launc
            (!by_function || (both && node->function == launched->function));
 }
 
+/* The first like it that is not taken, or the number of nodes. */
+static size_t find_like(const struct instance *instance, const struct cts_launched_node *launched,
+                        bool by_function)
+{
+    const struct cts_numbered_nodes *const nodes = &instance->numbers.nodes;
+    size_t i = instance->first_free;
+    while (i < nodes->count &&
+           (instance->is_taken[i] || !is_like(nodes->items + i, launched, by_function)))
+        i++;
+    return i;
+}
+
 /* Under the lock: the node that one of the instance's own stands for; the number of nodes: none. */
 static size_t take(struct instance *instance, const struct cts_launched_node *launched)
 {
-    const struct cts_numbered_nodes *const nodes = &instance->numbers.nodes;
+    const size_t count = instance->numbers.nodes.count;
     uint64_t *const place = cts_map_at(&instance->taken, (uint64_t)(uintptr_t)launched->node, NULL);
-    if (!place) return nodes->count;
-    for (int pass = 0; !*place && pass < 2; pass++)
-        for (size_t i = 0; !*place && i < nodes->count; i++)
-            if (!instance->is_taken[i] && is_like(nodes->items + i, launched, pass == 0)) {
-                instance->is_taken[i] = true;
-                *place = i + 1;
-            }
-    return *place ? *place - 1 : nodes->count;
+    if (!place) return count;
+    if (*place) return *place - 1;
+    const bool by_function = launched->function && !instance->has_others;
+    size_t found = by_function ? find_like(instance, launched, true) : count;
+    if (by_function && found == count) instance->has_others = true;
+    if (found == count) found = find_like(instance, launched, false);
+    if (found == count) return count;
+    *place = found + 1;
+    instance->is_taken[found] = true;
+    while (instance->first_free < count && instance->is_taken[instance->first_free])
+        instance->first_free++;
+    return found;
 }
 
 bool cts_graph_instance_node(CUgraphExec handle, const struct cts_launched_node *launched,

@@ -624,10 +624,27 @@ PATCH cts_patch_syncwarp(void *user, uint64_t pc, uint32_t mask)
     return SANITIZER_PATCH_SUCCESS;
 }
 
-/* An mbarrier: when a wait for it ends is not told. */
+/* An mbarrier where the end of a wait is not told. */
 PATCH cts_patch_mbarrier(void *user, uint64_t pc, void *, uint32_t, uint32_t)
 {
     record_barrier(user, pc, CTS_RING_SYNC_OTHER, 1);
+    return SANITIZER_PATCH_SUCCESS;
+}
+
+/* Before an arrival, and behind a wait. */
+PATCH cts_patch_mbarrier_arrive(void *user, uint64_t pc, void *barrier, uint32_t kind, uint32_t)
+{
+    if (kind >= SANITIZER_CUDA_BARRIER_ARRIVE &&
+        kind <= SANITIZER_CUDA_BARRIER_ARRIVE_DROP_NOCOMPLETE)
+        record_barrier(user, pc, CTS_RING_MBARRIER_ARRIVE, 1 + (uint64_t)barrier);
+    return SANITIZER_PATCH_SUCCESS;
+}
+
+PATCH cts_patch_mbarrier_attempt(void *user, uint64_t pc, void *barrier, uint32_t kind, uint32_t,
+                                 uint32_t result)
+{
+    if (kind == SANITIZER_CUDA_BARRIER_WAIT && result)
+        record_barrier(user, pc, CTS_RING_MBARRIER_WAIT, 1 + (uint64_t)barrier);
     return SANITIZER_PATCH_SUCCESS;
 }
 

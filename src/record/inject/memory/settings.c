@@ -82,6 +82,7 @@ enum cts_status cts_memory_settings_read(struct cts_error *error)
     const struct cts_environment *const environment = &settings->environment;
     settings->values = environment->values;
     settings->barriers = !is("CTASCOPE_BARRIERS", "0");
+    settings->mbarriers = is("CTASCOPE_BARRIERS", "mbarrier");
     settings->empty = is("CTASCOPE_MEMORY_MODE", "empty");
     settings->discard = is("CTASCOPE_MEMORY_MODE", "discard");
     settings->late = is("CTASCOPE_MEMORY_MODE", "late");

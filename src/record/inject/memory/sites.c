@@ -102,6 +102,10 @@ static uint8_t barrier_of(const struct cts_ring_record *record, const struct cts
         return CTS_BARRIER_CLUSTER_ARRIVE;
     case CTS_RING_CLUSTER_WAIT:
         return CTS_BARRIER_CLUSTER_WAIT;
+    case CTS_RING_MBARRIER_ARRIVE:
+        return CTS_BARRIER_MBARRIER_ARRIVE;
+    case CTS_RING_MBARRIER_WAIT:
+        return CTS_BARRIER_MBARRIER_WAIT;
     default:
         return CTS_BARRIER_SYNC_OTHER;
     }
