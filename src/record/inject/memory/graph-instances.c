@@ -25,7 +25,7 @@ struct instance {
     CUgraphExec handle; /* NULL: free place */
     uint32_t graph;
     struct cts_graph_numbers numbers;
-    bool *is_taken;       /* per node, for one of the instance's own */
+    bool *is_taken;       /* per node, for one of the instance's own, or it is never launched */
     size_t first_free;    /* all before it are */
     bool has_others;      /* functions that the graph's nodes do not have: they tell nothing */
     struct cts_map taken; /* such nodes: index + 1 */
@@ -136,12 +136,19 @@ static struct instance *make_place(CUgraphExec handle)
     return instances.items + at;
 }
 
+static bool is_launched(CUgraphNodeType type)
+{
+    return type != CU_GRAPH_NODE_TYPE_EMPTY && type != CU_GRAPH_NODE_TYPE_GRAPH;
+}
+
 void cts_graph_instance_made(CUgraphExec handle, CUgraph graph)
 {
     struct instance made = {.handle = handle};
     if (!cts_graph_numbers_read(graph, &made.numbers)) return;
     collect_parts(&made.numbers, &made.parts);
     made.is_taken = calloc(made.numbers.nodes.count + 1, sizeof *made.is_taken);
+    for (size_t i = 0; made.is_taken && i < made.numbers.nodes.count; i++)
+        made.is_taken[i] = !is_launched(made.numbers.nodes.items[i].type);
     pthread_mutex_lock(&lock);
     struct instance *const place = made.is_taken ? make_place(handle) : NULL;
     if (place) {
