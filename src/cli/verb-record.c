@@ -156,7 +156,7 @@ static const struct cts_option record_options[] = {
      .help = "worker threads of the CPU device; on a GPU, threads that write records (default: one "
              "per processor)"},
     {.name = "spaces",
-     .argument = "global|shared|local",
+     .argument = "global|shared|local|barriers",
      .is_list = true,
      .help = "GPU: spaces to record, with global (default: global,shared)"},
     {.name = "ring-size",

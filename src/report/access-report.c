@@ -232,8 +232,8 @@ static void print_order(const struct cts_access_result *r, FILE *file)
     if (r->untold_race_launches)
         cts_print_paragraph(file, 2,
                             "Note: races between warps of a CTA were not checked in %s: barriers "
-                            "were not recorded, "
-                            "or too many words order other accesses",
+                            "were not recorded (unmodified GPU programs: record --spaces "
+                            "global,shared,barriers), or too many words order other accesses",
                             cts_counted_text(r->untold_race_launches, "launch", "launches").text);
 }
 

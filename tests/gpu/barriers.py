@@ -3,7 +3,7 @@
 
     barriers.py --ctascope PROGRAM --work DIRECTORY [unmodified] [instrumented]
 
-barriers.cu, correct and with a barrier missing, is compiled by nvcc and recorded as it is, and compiled by `ctascope cc --device=cuda`. Ends with 77 without GPU or compiler.
+barriers.cu, correct and with a barrier missing, is compiled by nvcc and recorded as it is (--spaces global,shared,barriers), and compiled by `ctascope cc --device=cuda`. Ends with 77 without GPU or compiler.
 Prints what the catalogue has of each run, so that a failure can be read from afar.
 """
 import argparse
@@ -51,7 +51,8 @@ def check(options, kind, missing):
         return
     path = program + ".run"
     shutil.rmtree(path, ignore_errors=True)
-    done = run(options.ctascope, "record", "-o", path, "--", program)
+    done = run(options.ctascope, "record", "--spaces", "global,shared,barriers", "-o", path, "--",
+               program)
     print(done.stdout.strip())
     require(done.returncode == 0 and "no error" in done.stdout, f"{program}: recorded")
     db = sqlite3.connect(os.path.join(path, "run.db"))

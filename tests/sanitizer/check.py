@@ -111,6 +111,11 @@ PLAYED = {
         ("one", 0, 0), ("one", 0, 2), ("one", 0, 3), ("one", 0, 5),
         ("one", 1, 0), ("one", 1, 2), ("one", 1, 3), ("one", 1, 5),
         ("edge", 1, 0), ("edge", 2, 1), ("edge", 3, 2), ("edge", 4, 1), ("edge", 4, 3), ("edge", 5, 4)]),
+    # copies that are told with their node, or not at all
+    "copies": ("before graph=a,p0,q1,r2,f3", {}, [], 0, "1 launch",
+               "SELECT kind, destination - source, width_bytes, node, (SELECT count(*) FROM copies) "
+               "FROM copies JOIN graph_nodes USING (op) ORDER BY op",
+               [("DtoD", 256, 64, node, 6) for node in (1, 2, 3)] * 2),
     # nodes are listed before those that precede them: numbers are not in that order
     "unordered": ("before graph=k1,l", {}, [], 0, "5 launches", f"{NODES} UNION ALL {EDGES}", [
         ("one", 0, 1), ("two", 0, 0), ("one", 1, 1), ("two", 1, 0), ("edge", 1, 0)]),

@@ -82,6 +82,19 @@ CUresult cuGraphMemFreeNodeGetParams(CUgraphNode node, CUdeviceptr *address)
     return CUDA_SUCCESS;
 }
 
+CUresult cuGraphMemcpyNodeGetParams(CUgraphNode node, CUDA_MEMCPY3D *copy)
+{
+    const uint64_t place = ((struct fake_node *)(void *)node)->place;
+    *copy = (CUDA_MEMCPY3D){.srcMemoryType = CU_MEMORYTYPE_DEVICE,
+                            .srcDevice = place,
+                            .dstMemoryType = CU_MEMORYTYPE_DEVICE,
+                            .dstDevice = place + 256,
+                            .WidthInBytes = 64,
+                            .Height = 1,
+                            .Depth = 1};
+    return CUDA_SUCCESS;
+}
+
 /* A page for each variable, by the first letter of its symbol. */
 CUresult cuModuleGetGlobal(CUdeviceptr *place, size_t *byte_count, CUmodule module,
                            const char *name)

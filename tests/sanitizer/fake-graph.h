@@ -14,6 +14,7 @@ struct fake_node {
     uint32_t after; /* a bit for each node that precedes it */
     uint64_t place, size_bytes;
     void *function;
+    char tells; /* the letter that it was made of */
 };
 struct fake_graph {
     size_t count;

@@ -1,11 +1,11 @@
 /* Plays launches of graphs, as the Sanitizer of toolkit 13 tells of them: of a graph that is still
  * there the graph's nodes, of one that has been destroyed nodes of the instance; of a copy nothing
- * but that its node begins, and then the copy.
+ * but that its node begins, and then the copy, or not even that, or the copy with its node.
  *
  * A graph is a text, NODE[,NODE...]: a letter and the numbers of the nodes that precede it, one
- * digit each: k a kernel "one", l a kernel "two", m a memset, p a copy, h a host function, e
- * nothing, w waits for an event, a allocates, f frees, c a graph of two kernels that follow each
- * other. */
+ * digit each: k a kernel "one", l a kernel "two", m a memset, p a copy, q one that is not
+ * told, r one that is told with its node, h a host function, e nothing, w waits for an event, a
+ * allocates, f frees, c a graph of two kernels that follow each other. */
 #include "fake-graphs.h"
 
 #include <stdlib.h>
@@ -13,12 +13,12 @@
 
 #include "fake-graph.h"
 
-static const char letters[] = "klmphewafc";
-static const CUgraphNodeType types[] = {CU_GRAPH_NODE_TYPE_KERNEL,     CU_GRAPH_NODE_TYPE_KERNEL,
-                                        CU_GRAPH_NODE_TYPE_MEMSET,     CU_GRAPH_NODE_TYPE_MEMCPY,
-                                        CU_GRAPH_NODE_TYPE_HOST,       CU_GRAPH_NODE_TYPE_EMPTY,
-                                        CU_GRAPH_NODE_TYPE_WAIT_EVENT, CU_GRAPH_NODE_TYPE_MEM_ALLOC,
-                                        CU_GRAPH_NODE_TYPE_MEM_FREE,   CU_GRAPH_NODE_TYPE_GRAPH};
+static const char letters[] = "klmphewafcqr";
+static const CUgraphNodeType types[] = {
+    CU_GRAPH_NODE_TYPE_KERNEL,     CU_GRAPH_NODE_TYPE_KERNEL,    CU_GRAPH_NODE_TYPE_MEMSET,
+    CU_GRAPH_NODE_TYPE_MEMCPY,     CU_GRAPH_NODE_TYPE_HOST,      CU_GRAPH_NODE_TYPE_EMPTY,
+    CU_GRAPH_NODE_TYPE_WAIT_EVENT, CU_GRAPH_NODE_TYPE_MEM_ALLOC, CU_GRAPH_NODE_TYPE_MEM_FREE,
+    CU_GRAPH_NODE_TYPE_GRAPH,      CU_GRAPH_NODE_TYPE_MEMCPY,    CU_GRAPH_NODE_TYPE_MEMCPY};
 enum { EVENT = 0x77, BLOCK_AT = 0x302000000, BLOCK_BYTES = 4096 };
 
 static struct fake_graph *graph_of(const struct fake_gpu *gpu, const char *text)
@@ -32,6 +32,7 @@ static struct fake_graph *graph_of(const struct fake_gpu *gpu, const char *text)
         node->size_bytes = BLOCK_BYTES;
         if (*text == 'k' || *text == 'l')
             node->function = (void *)gpu->function(*text == 'k' ? "one" : "two");
+        node->tells = *text;
         if (*text == 'c') node->child = graph_of(gpu, "k,k0");
         for (text++; *text && *text != ','; text++) node->after |= 1u << (*text - '0');
         text += *text == ',';
@@ -61,16 +62,21 @@ static void begin_kernel(const struct fake_gpu *gpu, const struct fake_node *nod
                                               .clusterDim_z = 1};
 }
 
+static Sanitizer_MemcpyData copy_of(const struct fake_gpu *gpu)
+{
+    return (Sanitizer_MemcpyData){.apiContext = gpu->context,
+                                  .dstContext = gpu->context,
+                                  .apiStream = gpu->stream,
+                                  .srcAddress = BLOCK_AT,
+                                  .dstAddress = BLOCK_AT + 256,
+                                  .size = 64,
+                                  .isAsync = 1,
+                                  .direction = SANITIZER_MEMCPY_DIRECTION_DEVICE_TO_DEVICE};
+}
+
 static void tell_copy(const struct fake_gpu *gpu)
 {
-    const Sanitizer_MemcpyData copy = {.apiContext = gpu->context,
-                                       .dstContext = gpu->context,
-                                       .apiStream = gpu->stream,
-                                       .srcAddress = BLOCK_AT,
-                                       .dstAddress = BLOCK_AT + 256,
-                                       .size = 64,
-                                       .isAsync = 1,
-                                       .direction = SANITIZER_MEMCPY_DIRECTION_DEVICE_TO_DEVICE};
+    const Sanitizer_MemcpyData copy = copy_of(gpu);
     gpu->tell(SANITIZER_CB_DOMAIN_MEMCPY, SANITIZER_CBID_MEMCPY_STARTING, &copy);
 }
 
@@ -92,8 +98,9 @@ static void launch_nodes(const struct fake_gpu *gpu, struct fake_graph *graph, C
         if (node->type == CU_GRAPH_NODE_TYPE_MEMSET)
             data.memsetData = (Sanitizer_MemsetData){
                 .context = gpu->context, .address = BLOCK_AT, .width = 64, .elementSize = 1};
+        if (node->tells == 'r') data.memcpyData = copy_of(gpu);
         gpu->tell(SANITIZER_CB_DOMAIN_GRAPHS, SANITIZER_CBID_GRAPHS_NODE_LAUNCH_BEGIN, &data);
-        if (node->type == CU_GRAPH_NODE_TYPE_MEMCPY) tell_copy(gpu);
+        if (node->tells == 'p') tell_copy(gpu);
         if (node->type == CU_GRAPH_NODE_TYPE_WAIT_EVENT) {
             const Sanitizer_EventData event = {
                 .event = (CUevent)(uintptr_t)EVENT, .context = gpu->context, .stream = gpu->stream};

@@ -11,6 +11,7 @@
 #include "common/search.h"
 #include "record/inject/cubin/cubin-lines.h"
 #include "record/inject/cubin/elf.h"
+#include "trace/access.h"
 
 enum {
     ATTRIBUTE_BARRIERS = 0x4c,
@@ -257,6 +258,8 @@ static void read_code(const struct cts_elf *elf, struct cts_cubin *cubin)
             memcpy(words, code.at + at, sizeof words);
             const struct cts_sass sass = cts_sass_of(words[0], words[1]);
             if (sass.kind && !add_mark(cubin, at, sass)) return;
+            function->has_arrivals |=
+                sass.kind == CTS_SASS_BARRIER && sass.operation == CTS_BARRIER_CTA_ARRIVE;
         }
         function->mark_count = (uint32_t)(cubin->mark_count - function->first_mark);
     }

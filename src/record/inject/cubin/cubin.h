@@ -17,6 +17,7 @@ struct cts_cubin_function {
     uint32_t section;
     uint32_t registers, static_shared_bytes;
     bool may_have_barriers;
+    bool has_arrivals;               /* at barriers, without waiting */
     bool launches_kernels;           /* a function of the runtime that does, called by kernels */
     uint32_t first_line, line_count; /* in lines, by ascending offset */
     uint32_t first_mark, mark_count; /* in marks, by ascending offset */

@@ -6,6 +6,7 @@
 #include "contexts.h"
 #include "graph-instances.h"
 #include "graph-launches.h"
+#include "graph-steps.h"
 #include "graphs.h"
 #include "grids.h"
 #include "host-functions.h"
@@ -446,7 +447,8 @@ static void dispatch(Sanitizer_CallbackDomain domain, Sanitizer_CallbackId id, c
         if (id == SANITIZER_CBID_LAUNCH_BEGIN) cts_launch_begin(data, &current.launch);
         break;
     case SANITIZER_CB_DOMAIN_MEMCPY:
-        if (id == SANITIZER_CBID_MEMCPY_STARTING) cts_memory_copied(data, &current.copying);
+        if (id == SANITIZER_CBID_MEMCPY_STARTING && !cts_graph_step_is_noted())
+            cts_memory_copied(data, &current.copying);
         break;
     case SANITIZER_CB_DOMAIN_MEMSET:
         if (id == SANITIZER_CBID_MEMSET_STARTING) cts_memory_set(data);

@@ -213,22 +213,24 @@ static size_t take(struct instance *instance, const struct cts_launched_node *la
 }
 
 bool cts_graph_instance_node(CUgraphExec handle, const struct cts_launched_node *launched,
-                             uint32_t *graph, uint32_t *number)
+                             struct cts_known_node *known)
 {
+    *known = (struct cts_known_node){0};
     pthread_mutex_lock(&lock);
     struct instance *const instance = find(handle);
-    bool known = false;
     if (instance) {
         const struct cts_numbered_nodes *const nodes = &instance->numbers.nodes;
         const uint64_t *const own =
             cts_map_find(&instance->numbers.by_node, (uint64_t)(uintptr_t)launched->node);
         const size_t at = own ? *own - 1 : take(instance, launched);
-        known = at < nodes->count;
-        *graph = instance->graph;
-        *number = known ? nodes->items[at].number : 0;
+        const struct cts_numbered_node *const node = at < nodes->count ? nodes->items + at : NULL;
+        if (node) known->graph = instance->graph;
+        if (node) known->number = node->number;
+        known->has_copy = node && node->copy;
+        if (known->has_copy) known->copy = *node->copy;
     }
     pthread_mutex_unlock(&lock);
-    return known;
+    return known->graph != 0;
 }
 
 struct cts_graph_part *cts_graph_instance_parts(CUgraphExec handle, size_t *count)

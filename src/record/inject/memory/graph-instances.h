@@ -28,9 +28,15 @@ struct cts_launched_node {
     CUgraphNodeType type;
     const void *function; /* NULL: it has none */
 };
-/* The numbers of an instance and of a node of it in the catalogue. False: not known. */
+/* What is known of it: the numbers of its instance and its own in the catalogue, and of a copy what
+ * it copied when the instance was made. */
+struct cts_known_node {
+    uint32_t graph, number;
+    bool has_copy;
+    CUDA_MEMCPY3D copy;
+};
 bool cts_graph_instance_node(CUgraphExec instance, const struct cts_launched_node *node,
-                             uint32_t *graph, uint32_t *number);
+                             struct cts_known_node *known);
 /* A copy, which the caller frees; NULL: there are none. */
 struct cts_graph_part *cts_graph_instance_parts(CUgraphExec instance, size_t *count);
 

@@ -3,8 +3,9 @@
  * records, and memory that it frees, behind all of them: more order than there is, so that no race
  * is reported that is none.
  *
- * What a copy copies is told between the begin and the end of its node, as that of other copies;
- * kernels and memsets are told with their node. Other nodes may begin before one has ended. */
+ * What a node does is told with it, but for copies to and from the host, which are told between its
+ * begin and its end as copies outside graphs are. Where neither happens, the copy is what the graph
+ * said of it. Other nodes may begin before one has ended. */
 #include "graph-launches.h"
 
 #include <stdatomic.h>
@@ -24,9 +25,11 @@
 /* That the calling thread is in. */
 static __thread struct {
     CUgraphExec instance; /* NULL: none */
+    CUcontext context;
     uint64_t op;
     uint32_t stream;
     CUgraphNode node; /* the last that began, and has not ended */
+    struct cts_known_node known;
     struct cts_graph_step step;
 } current;
 
@@ -86,6 +89,7 @@ void cts_graph_launch_begin(const Sanitizer_GraphLaunchData *launch)
     size_t count;
     if (launch->isGraphUpload) return;
     current.instance = launch->graphExec;
+    current.context = launch->context;
     current.stream = cts_memory_stream(launch->context, launch->stream, launch->hStream);
     struct cts_graph_part *const parts = cts_graph_instance_parts(launch->graphExec, &count);
     for (size_t i = 0; i < count; i++) begin_part(launch, parts, i);
@@ -114,6 +118,10 @@ static void add_node(const Sanitizer_GraphNodeLaunchData *node, struct cts_stack
         call.shape = cts_graph_shape(node->node, &node->launchData);
         cts_launch_begin(&node->launchData, &call);
         break;
+    case CU_GRAPH_NODE_TYPE_MEMCPY:
+        if (node->memcpyData.size)
+            cts_memory_copied(&node->memcpyData, &(struct cts_copying_call){0});
+        break;
     case CU_GRAPH_NODE_TYPE_MEMSET:
         cts_memory_set(&node->memsetData);
         break;
@@ -139,14 +147,39 @@ static void set_step(const Sanitizer_GraphNodeLaunchData *node)
     const bool is_kernel = node->nodeType == CU_GRAPH_NODE_TYPE_KERNEL;
     const struct cts_launched_node launched = {node->node, node->nodeType,
                                                is_kernel ? node->launchData.function : NULL};
-    current.step = (struct cts_graph_step){.stream = current.stream, .launch_op = current.op};
-    if (!cts_graph_instance_node(node->graphExec, &launched, &current.step.graph,
-                                 &current.step.node)) {
-        current.step.graph = 0;
-        say_unknown();
-    }
+    if (!cts_graph_instance_node(node->graphExec, &launched, &current.known)) say_unknown();
+    current.step = (struct cts_graph_step){.graph = current.known.graph,
+                                           .node = current.known.number,
+                                           .stream = current.stream,
+                                           .launch_op = current.op};
     current.node = node->node;
     cts_graph_step_set(&current.step);
+}
+
+/* As the graph has it; whether its ends are the host's, allocations tell. */
+static void add_known_copy(const CUDA_MEMCPY3D *copy)
+{
+    const bool from_host = copy->srcMemoryType == CU_MEMORYTYPE_HOST;
+    const bool to_host = copy->dstMemoryType == CU_MEMORYTYPE_HOST;
+    const uint64_t source = from_host ? (uint64_t)(uintptr_t)copy->srcHost : copy->srcDevice;
+    const uint64_t destination = to_host ? (uint64_t)(uintptr_t)copy->dstHost : copy->dstDevice;
+    const Sanitizer_MemcpyData data = {
+        .apiContext = current.context,
+        .srcAddress = source + copy->srcXInBytes +
+                      (copy->srcY + copy->srcZ * copy->srcHeight) * copy->srcPitch,
+        .dstAddress = destination + copy->dstXInBytes +
+                      (copy->dstY + copy->dstZ * copy->dstHeight) * copy->dstPitch,
+        .size = copy->WidthInBytes * (copy->Height ? copy->Height : 1) *
+                (copy->Depth ? copy->Depth : 1),
+        .width = copy->WidthInBytes,
+        .height = copy->Height,
+        .depth = copy->Depth,
+        .srcPitch = copy->srcPitch,
+        .dstPitch = copy->dstPitch,
+        .isAsync = 1};
+    if (copy->srcMemoryType == CU_MEMORYTYPE_ARRAY || copy->dstMemoryType == CU_MEMORYTYPE_ARRAY)
+        return;
+    cts_memory_copied(&data, &(struct cts_copying_call){0});
 }
 
 void cts_graph_node_begin(const Sanitizer_GraphNodeLaunchData *node, struct cts_stack_room room)
@@ -159,6 +192,9 @@ void cts_graph_node_begin(const Sanitizer_GraphNodeLaunchData *node, struct cts_
 void cts_graph_node_end(const Sanitizer_GraphNodeLaunchData *node)
 {
     if (node->isGraphUpload || node->node != current.node) return;
+    if (node->nodeType == CU_GRAPH_NODE_TYPE_MEMCPY && current.known.has_copy &&
+        !current.step.is_noted)
+        add_known_copy(&current.known.copy);
     cts_graph_step_set(NULL);
     current.node = NULL;
 }

@@ -140,6 +140,16 @@ static bool number_child(struct cts_graph_numbers *numbers, CUgraphNode node, ui
            number_graph(child, numbers, begin, depth + 1);
 }
 
+static CUDA_MEMCPY3D *copy_of(CUgraphNode node, CUgraphNodeType type)
+{
+    const bool is_copy =
+        type == CU_GRAPH_NODE_TYPE_MEMCPY && cts_sanitizer.cuGraphMemcpyNodeGetParams != NULL;
+    CUDA_MEMCPY3D *const copy = is_copy ? calloc(1, sizeof *copy) : NULL;
+    if (!copy || cts_sanitizer.cuGraphMemcpyNodeGetParams(node, copy) == CUDA_SUCCESS) return copy;
+    free(copy);
+    return NULL;
+}
+
 static const void *function_of(CUgraphNode node, CUgraphNodeType type)
 {
     CUDA_KERNEL_NODE_PARAMS parameters = {0};
@@ -159,8 +169,8 @@ static bool number_node(struct level *level, struct cts_graph_numbers *numbers, 
     if (!known || CTS_ARRAY_RESERVE(&numbers->nodes, numbers->nodes.count + 1, NULL) ||
         cts_sanitizer.cuGraphNodeGetType(node, &type) != CUDA_SUCCESS)
         return false;
-    numbers->nodes.items[numbers->nodes.count++] =
-        (struct cts_numbered_node){node, type, function_of(node, type), number};
+    numbers->nodes.items[numbers->nodes.count++] = (struct cts_numbered_node){
+        node, type, function_of(node, type), copy_of(node, type), number};
     *known = numbers->nodes.count;
     level->begin[place] = level->end[place] = number;
     if (type != CU_GRAPH_NODE_TYPE_GRAPH) return true;
@@ -248,6 +258,7 @@ bool cts_graph_numbers_read(CUgraph graph, struct cts_graph_numbers *numbers)
 
 void cts_graph_numbers_release(struct cts_graph_numbers *numbers)
 {
+    for (size_t i = 0; i < numbers->nodes.count; i++) free(numbers->nodes.items[i].copy);
     free(numbers->nodes.items);
     free(numbers->edges.items);
     cts_map_release(&numbers->by_node);

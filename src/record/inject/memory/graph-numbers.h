@@ -14,6 +14,7 @@ struct cts_numbered_node {
     CUgraphNode node;
     CUgraphNodeType type;
     const void *function; /* of a kernel, if the driver tells; else NULL */
+    CUDA_MEMCPY3D *copy;  /* of a copy, likewise; owned */
     uint32_t number;
 };
 struct cts_numbered_edge {

@@ -49,6 +49,7 @@
     X(cuGraphNodeGetType)                                                                          \
     X(cuGraphKernelNodeGetParams)                                                                  \
     X(cuGraphKernelNodeGetAttribute)                                                               \
+    X(cuGraphMemcpyNodeGetParams)                                                                  \
     X(cuGraphChildGraphNodeGetGraph)                                                               \
     X(cuGraphEventWaitNodeGetEvent)                                                                \
     X(cuGraphMemAllocNodeGetParams)                                                                \

@@ -587,13 +587,13 @@ HOT void record_barrier(void *user, uint64_t pc, uint32_t kind, uint64_t argumen
         record_warp(c, argument);
 }
 
-/* An arrival without waiting comes here, too, and only the instruction tells it from a wait
- * (sites.c). Only barriers of a part of the CTA are arrived at so. */
+/* Whether other threads arrive at a barrier of a part of the CTA without waiting is not told here,
+ * but by the code (sites.c). */
 PATCH cts_patch_barrier(void *user, uint64_t pc, uint32_t number, uint32_t threads, uint32_t)
 {
     const uint32_t all = blockDim.x * blockDim.y * blockDim.z;
     const bool is_of_all = threads == 0 || threads >= all;
-    record_barrier(user, pc, is_of_all ? CTS_RING_CTA_SYNC : CTS_RING_SYNC_OTHER,
+    record_barrier(user, pc, is_of_all ? CTS_RING_CTA_SYNC : CTS_RING_PART_SYNC,
                    1 + number + (is_of_all ? 0 : threads << 8));
     return SANITIZER_PATCH_SUCCESS;
 }
@@ -624,27 +624,10 @@ PATCH cts_patch_syncwarp(void *user, uint64_t pc, uint32_t mask)
     return SANITIZER_PATCH_SUCCESS;
 }
 
-/* An mbarrier where the end of a wait is not told. */
+/* An mbarrier. Its arrivals and waits are told, but not the bulk copies that it waits for. */
 PATCH cts_patch_mbarrier(void *user, uint64_t pc, void *, uint32_t, uint32_t)
 {
     record_barrier(user, pc, CTS_RING_SYNC_OTHER, 1);
-    return SANITIZER_PATCH_SUCCESS;
-}
-
-/* Before an arrival, and behind a wait. */
-PATCH cts_patch_mbarrier_arrive(void *user, uint64_t pc, void *barrier, uint32_t kind, uint32_t)
-{
-    if (kind >= SANITIZER_CUDA_BARRIER_ARRIVE &&
-        kind <= SANITIZER_CUDA_BARRIER_ARRIVE_DROP_NOCOMPLETE)
-        record_barrier(user, pc, CTS_RING_MBARRIER_ARRIVE, 1 + (uint64_t)barrier);
-    return SANITIZER_PATCH_SUCCESS;
-}
-
-PATCH cts_patch_mbarrier_attempt(void *user, uint64_t pc, void *barrier, uint32_t kind, uint32_t,
-                                 uint32_t result)
-{
-    if (kind == SANITIZER_CUDA_BARRIER_WAIT && result)
-        record_barrier(user, pc, CTS_RING_MBARRIER_WAIT, 1 + (uint64_t)barrier);
     return SANITIZER_PATCH_SUCCESS;
 }
 

@@ -61,13 +61,7 @@ static void put_barrier_patches(const struct cts_memory_module *module)
     } patches[] = {
         {SANITIZER_INSTRUCTION_BARRIER, "cts_patch_barrier", 0},
         {SANITIZER_INSTRUCTION_SYNCWARP, "cts_patch_syncwarp", 0},
-        {SANITIZER_INSTRUCTION_CUDA_BARRIER,
-         cts_memory_settings.mbarriers ? "cts_patch_mbarrier_arrive" : "cts_patch_mbarrier",
-         MBARRIER_CAPABILITY},
-        {cts_memory_settings.mbarriers ? (Sanitizer_InstructionId)39
-                                       : SANITIZER_INSTRUCTION_CUDA_BARRIER,
-         cts_memory_settings.mbarriers ? "cts_patch_mbarrier_attempt" : "cts_patch_mbarrier",
-         MBARRIER_CAPABILITY},
+        {SANITIZER_INSTRUCTION_CUDA_BARRIER, "cts_patch_mbarrier", MBARRIER_CAPABILITY},
         {SANITIZER_INSTRUCTION_CLUSTER_BARRIER_ARRIVE, "cts_patch_cluster_arrive",
          CLUSTER_CAPABILITY},
         {before_cluster_wait, "cts_patch_cluster_wait", CLUSTER_CAPABILITY},

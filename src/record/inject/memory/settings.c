@@ -17,17 +17,20 @@ static enum cts_status read_spaces(struct cts_error *error)
         bool *place;
     } known[] = {{"global", &cts_memory_settings.global},
                  {"shared", &cts_memory_settings.shared},
-                 {"local", &cts_memory_settings.local}};
+                 {"local", &cts_memory_settings.local},
+                 {"barriers", &cts_memory_settings.barriers}};
+    enum { KNOWN = sizeof known / sizeof *known };
     const char *at = cts_memory_settings.environment.spaces;
     if (!at) at = "global,shared";
     while (*at) {
         const size_t length = strcspn(at, ",");
         size_t i = 0;
-        while (i < 3 && (strlen(known[i].name) != length || strncmp(at, known[i].name, length)))
+        while (i < KNOWN && (strlen(known[i].name) != length || strncmp(at, known[i].name, length)))
             i++;
-        if (i == 3)
+        if (i == KNOWN)
             return cts_fail(error, CTS_USAGE,
-                            "CTASCOPE_SPACES='%.100s' is not a list of global, shared, local",
+                            "CTASCOPE_SPACES='%.100s' is not a list of global, shared, local, "
+                            "barriers",
                             cts_memory_settings.environment.spaces);
         *known[i].place = true;
         at += length;
@@ -81,8 +84,6 @@ enum cts_status cts_memory_settings_read(struct cts_error *error)
     const enum cts_status status = cts_environment_read(&settings->environment, error);
     const struct cts_environment *const environment = &settings->environment;
     settings->values = environment->values;
-    settings->barriers = !is("CTASCOPE_BARRIERS", "0");
-    settings->mbarriers = is("CTASCOPE_BARRIERS", "mbarrier");
     settings->empty = is("CTASCOPE_MEMORY_MODE", "empty");
     settings->discard = is("CTASCOPE_MEMORY_MODE", "discard");
     settings->late = is("CTASCOPE_MEMORY_MODE", "late");

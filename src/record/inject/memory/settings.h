@@ -10,8 +10,7 @@
 extern struct cts_memory_settings {
     struct cts_environment environment;
     bool global, shared, local; /* spaces that are recorded */
-    bool barriers;              /* if the Sanitizer takes their patches; CTASCOPE_BARRIERS=0: no */
-    bool mbarriers;             /* on trial: arrivals and waits of mbarriers */
+    bool barriers;              /* too, if the Sanitizer takes their patches */
     bool values;                /* what is loaded and stored, too */
     bool empty;                 /* for measurements: patches that do nothing */
     bool discard;               /* for measurements: records are forgotten */

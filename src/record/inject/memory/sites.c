@@ -89,31 +89,31 @@ static void name_function(const struct instruction *at, char *text, size_t text_
     free(name);
 }
 
-/* A barrier of a part of the CTA is known by its instruction alone. */
-static uint8_t barrier_of(const struct cts_ring_record *record, const struct cts_sass *sass)
+/* The Sanitizer does not tell of arrivals without waiting: then a barrier of a part of the CTA is
+ * not known. */
+static uint8_t barrier_of(const struct cts_ring_record *record,
+                          const struct cts_cubin_function *function)
 {
-    if (sass && sass->kind == CTS_SASS_BARRIER) return sass->operation;
     switch (1u << record->width_log2) {
     case CTS_RING_CTA_SYNC:
         return CTS_BARRIER_CTA_SYNC;
+    case CTS_RING_PART_SYNC:
+        return function && !function->has_arrivals ? CTS_BARRIER_CTA_SYNC : CTS_BARRIER_SYNC_OTHER;
     case CTS_RING_WARP_SYNC:
         return CTS_BARRIER_WARP_SYNC;
     case CTS_RING_CLUSTER_ARRIVE:
         return CTS_BARRIER_CLUSTER_ARRIVE;
     case CTS_RING_CLUSTER_WAIT:
         return CTS_BARRIER_CLUSTER_WAIT;
-    case CTS_RING_MBARRIER_ARRIVE:
-        return CTS_BARRIER_MBARRIER_ARRIVE;
-    case CTS_RING_MBARRIER_WAIT:
-        return CTS_BARRIER_MBARRIER_WAIT;
     default:
         return CTS_BARRIER_SYNC_OTHER;
     }
 }
 
-static uint8_t operation_of(const struct cts_ring_record *record, const struct cts_sass *sass)
+static uint8_t operation_of(const struct cts_ring_record *record,
+                            const struct cts_cubin_function *function, const struct cts_sass *sass)
 {
-    if (record->space == CTS_RING_BARRIER) return barrier_of(record, sass);
+    if (record->space == CTS_RING_BARRIER) return barrier_of(record, function);
     static const uint8_t operations[4] = {CTS_LOAD, CTS_STORE, CTS_ATOMIC_OTHER, CTS_ATOMIC_OTHER};
     const uint8_t operation = operations[record->operation & 3];
     return operation == CTS_ATOMIC_OTHER && sass && sass->kind == CTS_SASS_ATOMIC ? sass->operation
@@ -140,8 +140,8 @@ uint32_t cts_module_add_site(const struct cts_code_range *range,
         .site = cts_catalogue_reserve(cts_memory_run.catalogue, CTS_ID_SITE, 1),
         .module = module->id,
         .function = name,
-        .operation =
-            operation_of(record, cts_cubin_mark_at(&module->cubin, function, offset_bytes)),
+        .operation = operation_of(record, function,
+                                  cts_cubin_mark_at(&module->cubin, function, offset_bytes)),
         .space = spaces[record->space & 3],
         .width_bytes = record->space == CTS_RING_BARRIER ? 0 : 1u << record->width_log2,
         .source = place.line ? cts_module_source(module, place.file) : CTS_NONE,
