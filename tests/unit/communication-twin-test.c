@@ -951,6 +951,14 @@ static void check_counts(const struct cts_comm_counts *found, const struct cts_c
                      (unsigned long long)cts_comm_field(wanted, k));
 }
 
+/* Of a launch of which only some CTAs were recorded, CTAs without records have no degrees. */
+static bool has_degrees(const struct twin *t, unsigned n)
+{
+    const unsigned launch = t->launch_order[t->nodes[n].order];
+    return strcmp(t->program->launches[launch].recorded, "sample") != 0 ||
+           t->program->bodies[launch].ctas[t->nodes[n].cta].record_count;
+}
+
 static void check_degree(const struct cts_comm_degree *found, const uint64_t *degrees,
                          unsigned count)
 {
@@ -979,6 +987,7 @@ static void check_launches(const struct twin *t, const struct cts_comm *c)
         for (unsigned n = 0; n < t->node_count; n++) {
             if (t->nodes[n].order != i) continue;
             cts_comm_counts_add(&wanted, &t->nodes[n].counts);
+            if (!has_degrees(t, n)) continue;
             in[count] = t->nodes[n].counts.received_transfers;
             out[count++] = t->nodes[n].counts.sent_transfers;
         }
@@ -1137,6 +1146,7 @@ static void check_degrees(const struct twin *t, const struct cts_comm *c)
     for (unsigned degree = 0; degree <= NODES_MAX; degree++) {
         uint64_t in = 0, out = 0;
         for (unsigned n = 0; n < t->node_count; n++) {
+            if (!has_degrees(t, n)) continue;
             in += t->nodes[n].counts.received_transfers == degree;
             out += t->nodes[n].counts.sent_transfers == degree;
         }

@@ -222,6 +222,16 @@ static enum cts_status walk(struct cts_comm_model *model, struct cts_error *erro
 
 /* ---- what is made of it ---- */
 
+/* CTAs whose degrees count: of a launch of which only some CTAs were recorded, those that have
+ * records. */
+static uint64_t degree_count(const struct cts_comm_model *model, size_t launch)
+{
+    const struct cts_comm_launch *const row = &model->result->launches[launch];
+    const char *const recorded = model->catalogue->launches[row->index].recorded;
+    const bool is_sample = recorded && !strcmp(recorded, "sample");
+    return is_sample ? row->in_degree.cta_count : row->cta_count;
+}
+
 static enum cts_status finish_degrees(struct cts_comm_model *model, struct cts_map *out_degrees,
                                       struct cts_error *error)
 {
@@ -230,29 +240,36 @@ static enum cts_status finish_degrees(struct cts_comm_model *model, struct cts_m
         struct cts_comm_launch *const launch = &result->launches[i];
         if (!launch->counted) continue;
         struct cts_comm_degree *const in = &launch->in_degree;
-        const uint64_t silent = launch->cta_count - in->cta_count; /* touched nothing */
+        const uint64_t counted = degree_count(model, i);
+        const uint64_t silent = counted - in->cta_count; /* touched nothing */
+        uint64_t left_out = launch->cta_count - counted; /* they sent nothing */
         if (silent) {
             uint64_t *const none = cts_map_at(&model->workers[0].in_degrees, 0, error);
             if (!none) return CTS_MEMORY;
             *none += silent;
             in->smallest = 0;
-            in->cta_count = launch->cta_count;
+            in->cta_count = counted;
         }
         const uint32_t *const degrees =
             model->out_degrees + (launch->first_node - CTS_WRITER_FIRST_NODE);
         for (uint64_t cta = 0, end; cta < launch->cta_count; cta = end) {
             const uint64_t degree = degrees[cta];
             for (end = cta + 1; end < launch->cta_count && degrees[end] == degree;) end++;
-            const struct cts_comm_degree equal = {.cta_count = end - cta,
-                                                  .sum = degree * (end - cta),
+            uint64_t same_count = end - cta;
+            const uint64_t out = degree ? 0 : same_count < left_out ? same_count : left_out;
+            left_out -= out;
+            same_count -= out;
+            if (!same_count) continue;
+            const struct cts_comm_degree equal = {.cta_count = same_count,
+                                                  .sum = degree * same_count,
                                                   .smallest = degree,
                                                   .largest = degree,
                                                   .sum_of_squares = (unsigned __int128)degree *
-                                                                    degree * (end - cta)};
+                                                                    degree * same_count};
             cts_comm_degree_add(&launch->out_degree, &equal);
             uint64_t *const same = cts_map_at(out_degrees, degree, error);
             if (!same) return CTS_MEMORY;
-            *same += end - cta;
+            *same += same_count;
         }
     }
     return CTS_OK;
