@@ -300,9 +300,15 @@ static enum cts_status read_definitions(struct cts_log_process *p, struct cts_er
     const uint64_t *words;
     uint32_t count;
     bool sound = true;
-    while (sound && (words = cts_log_next(&reader, &count, &status, error)))
+    int problem = 0;
+    while (sound && (words = cts_log_next(&reader, &count, &status, error))) {
+        errno = 0;
         sound = take_definition(p, words, count);
+        problem = errno;
+    }
     cts_log_reader_close(&reader);
+    if (!sound && problem == ENOMEM) /* no damage: the log stays for another try */
+        return cts_fail(error, CTS_MEMORY, "out of memory");
     if (!sound || status == CTS_FORMAT) {
         struct cts_process_message *const message =
             ITEM(p->messages, (uint32_t)p->messages.count, error);

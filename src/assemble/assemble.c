@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #include "common/parallel.h"
+#include "common/read-file.h"
 #include "common/remove-folder.h"
 #include "assemble/assemble-private.h"
 #include "trace/catalogue-note.h"
@@ -125,19 +126,31 @@ static enum cts_status list_logs(const struct cts_assembler *a, const char *arch
     return CTS_OK;
 }
 
-/* The logs that the run's archive, which is whole, was made of. */
+static bool is_folder(const char *path)
+{
+    struct stat status;
+    return lstat(path, &status) == 0 && S_ISDIR(status.st_mode);
+}
+
+/* The logs that the run's archive, which is whole, was made of. What is behind a link is not the
+ * run's. The list stays until all are gone, for the next one who opens the run. */
 static void remove_logs(const char *run_path)
 {
     char path[PATH_MAX + sizeof "/timeline/" LIST_NAME], line[32];
+    bool all_gone = true;
     snprintf(path, sizeof path, "%s/timeline/" LIST_NAME, run_path);
-    FILE *const list = fopen(path, "re");
+    FILE *const list = cts_open_stream(path, "r");
     if (!list) return;
     while (fgets(line, sizeof line, list)) {
-        char logs[PATH_MAX + 64];
-        snprintf(logs, sizeof logs, "%s/rank-%lu/timeline", run_path, strtoul(line, NULL, 10));
-        cts_remove_folder(AT_FDCWD, logs);
+        char rank[PATH_MAX + 64], logs[PATH_MAX + 80];
+        snprintf(rank, sizeof rank, "%s/rank-%lu", run_path, strtoul(line, NULL, 10));
+        snprintf(logs, sizeof logs, "%s/timeline", rank);
+        if (is_folder(rank)) cts_remove_folder(AT_FDCWD, logs);
+        all_gone = all_gone && !(is_folder(rank) && is_folder(logs));
     }
+    all_gone = all_gone && !ferror(list);
     fclose(list);
+    if (!all_gone) return;
     cts_rank_claims_forget(run_path);
     unlink(path);
 }
@@ -315,6 +328,7 @@ static enum cts_status assemble(struct cts_assembler *a, unsigned threads,
         return cts_fail(error, CTS_USAGE, "the path '%.100s...' is too long", a->run_path);
     snprintf(database, sizeof database, "%s/run.db", a->run_path);
     cts_remove_folder(AT_FDCWD, beside);
+    (void)unlink(beside); /* a link: the archive is the run's alone */
     status = cts_unify(a, error);
     if (!status) status = cts_find_shapes(a, error);
     if (!status) status = cts_assemble_judge(a, error);

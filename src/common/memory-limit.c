@@ -367,7 +367,10 @@ void *cts_memory_allocate(size_t size_bytes, bool zeroed)
 {
     const bool large = is_large(size_bytes);
     if (large && !claim(size_bytes)) return take(size_bytes);
-    if (!large && is_refused(size_bytes)) return NULL;
+    if (!large && is_refused(size_bytes)) {
+        errno = ENOMEM;
+        return NULL;
+    }
     return counted(zeroed ? memory.options.plain->calloc(1, size_bytes)
                           : memory.options.plain->malloc(size_bytes),
                    large ? size_bytes : 0);

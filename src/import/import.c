@@ -11,6 +11,7 @@
 
 #include "common/read-file.h"
 #include "import/importer.h"
+#include "trace/failures-keep.h"
 
 #define CTS_IMPORTERS(X) X(trc) X(kineto) X(folder)
 
@@ -78,6 +79,12 @@ enum cts_status cts_import(const struct cts_import_options *options,
     if (!status) status = importer->import(options, result, error);
     if (status) cts_import_result_release(result);
     return status;
+}
+
+void cts_import_mark_part(struct cts_collector *collector, const struct cts_error *error)
+{
+    cts_catalogue_set(cts_collector_catalogue(collector), CTS_FAILURE_IMPORT_KEY, error->text);
+    cts_collector_fail(collector, error);
 }
 
 void cts_import_result_release(struct cts_import_result *result)

@@ -5,6 +5,7 @@
 
 #include "import/import.h"
 #include "trace/catalogue.h"
+#include "trace/write/collector.h"
 
 enum { CTS_IMPORTER_HEAD_BYTES = 4096 };
 
@@ -19,6 +20,9 @@ struct cts_importer {
     enum cts_status (*import)(const struct cts_import_options *options,
                               struct cts_import_result *result, struct cts_error *error);
 };
+
+/* Before the collector of an import that failed is closed: the run then says that it is a part. */
+void cts_import_mark_part(struct cts_collector *collector, const struct cts_error *error);
 
 /* Where notes go: to the result, and to the messages of the run. */
 struct cts_import_notes {

@@ -7,6 +7,7 @@
  */
 #include "import/kineto-read.h"
 
+#include <setjmp.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -38,6 +39,7 @@ struct reader {
     struct cts_error *error;
     enum cts_status status; /* of `take` or memory; ends the parse */
     yajl_handle yajl;
+    jmp_buf no_memory; /* where the parser's allocations end when there is no memory */
     bool priming;      /* what comes is not from the file */
     uint64_t chunk_at; /* in the file, of the bytes at hand */
 
@@ -353,10 +355,35 @@ static const yajl_callbacks callbacks = {
 
 /* ---- going on after an error ---- */
 
+/* yajl uses what it is given unseen: without memory, the whole parse is left. */
+static void *parser_malloc(void *state, size_t byte_count)
+{
+    struct reader *const r = state;
+    void *const bytes = malloc(byte_count);
+    if (!bytes) longjmp(r->no_memory, 1);
+    return bytes;
+}
+
+static void *parser_realloc(void *state, void *before, size_t byte_count)
+{
+    struct reader *const r = state;
+    void *const bytes = realloc(before, byte_count);
+    if (!bytes) longjmp(r->no_memory, 1);
+    return bytes;
+}
+
+static void parser_free(void *state, void *bytes)
+{
+    (void)state;
+    free(bytes);
+}
+
 static bool new_parser(struct reader *r)
 {
+    yajl_alloc_funcs memory = {parser_malloc, parser_realloc, parser_free, r};
     if (r->yajl) yajl_free(r->yajl);
-    r->yajl = yajl_alloc(&callbacks, NULL, r);
+    r->yajl = NULL;
+    r->yajl = yajl_alloc(&callbacks, &memory, r);
     return r->yajl && yajl_config(r->yajl, yajl_dont_validate_strings, 1) &&
            yajl_config(r->yajl, yajl_allow_trailing_garbage, 1);
 }
@@ -536,6 +563,15 @@ static void judge_end(struct reader *r)
     tell_damage(r, r->file->bytes, "the file ends early");
 }
 
+static enum cts_status parse(struct reader *r, uint8_t *chunk, struct cts_error *error)
+{
+    if (setjmp(r->no_memory)) return cts_fail(error, CTS_MEMORY, "no memory for a parser");
+    if (!new_parser(r)) return cts_fail(error, CTS_MEMORY, "no memory for a parser");
+    const enum cts_status status = read_chunks(r, chunk);
+    if (!status) judge_end(r);
+    return status;
+}
+
 enum cts_status cts_kineto_read(const char *path, struct cts_kineto_file *file,
                                 cts_kineto_take *take, void *state, struct cts_error *error)
 {
@@ -548,9 +584,7 @@ enum cts_status cts_kineto_read(const char *path, struct cts_kineto_file *file,
         *r = (struct reader){.file = file, .take = take, .state = state, .error = error};
         status = cts_kineto_input_open(path, &r->input, error);
     }
-    if (!status && !new_parser(r)) status = cts_fail(error, CTS_MEMORY, "no memory for a parser");
-    if (!status) status = read_chunks(r, chunk);
-    if (!status) judge_end(r);
+    if (!status) status = parse(r, chunk, error);
     if (!status && !file->has_events)
         status = cts_fail(error, CTS_FORMAT, "cannot import '%s': it has no list 'traceEvents'%s%s",
                           path, *file->damage ? ": " : "", file->damage);

@@ -399,6 +399,7 @@ static enum cts_status import_traces(const struct cts_import_options *options,
     if (!status) status = open_run(&import);
     if (!status) status = write_run(&import);
     if (import.collector) {
+        if (status) cts_import_mark_part(import.collector, error);
         const enum cts_status closed =
             cts_collector_close(import.collector, status ? NULL : import.error);
         if (!status) status = closed;

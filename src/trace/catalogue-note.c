@@ -5,7 +5,7 @@
 static void bind_text(sqlite3_stmt *statement, int column, const char *text)
 {
     if (text)
-        sqlite3_bind_text(statement, column, text, -1, SQLITE_TRANSIENT);
+        sqlite3_bind_text(statement, column, text, -1, SQLITE_STATIC); /* which needs no memory */
     else
         sqlite3_bind_null(statement, column);
 }

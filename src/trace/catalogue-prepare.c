@@ -43,18 +43,28 @@ static int lock_parent(const char *path)
     return directory;
 }
 
-/* Whether run.db is one of ours, of any version, and of which session. */
-static bool is_run(const char *run_path, char *session, size_t session_bytes)
+/* Whether run.db is one of ours, of any version, and of which session; `error`, unless NULL, says
+ * why not. */
+static bool is_run(const char *run_path, char *session, size_t session_bytes,
+                   struct cts_error *error)
 {
     char path[PATH_MAX];
     snprintf(path, sizeof path, "%s/run.db", run_path);
     sqlite3 *db = NULL;
+    struct cts_error own;
     session[0] = 0;
     bool ours = false;
+    if (cts_catalogue_check_journal(path, false, error ? error : &own)) return false;
     if (sqlite3_open_v2(path, &db, cts_catalogue_read_flags(path), NULL) == SQLITE_OK) {
         sqlite3_busy_timeout(db, 5000);
         ours = cts_catalogue_format_version(db) >= 1;
         if (ours && !cts_catalogue_load_key(db, "session", session, session_bytes)) session[0] = 0;
+    }
+    if (!ours && error) {
+        if (!db || cts_sql_has_failed(db))
+            (void)cts_sql_fail(db, error, "cannot read '%s'", path);
+        else
+            (void)cts_fail(error, CTS_FORMAT, "'%s' is not a run", run_path);
     }
     sqlite3_close(db);
     return ours;
@@ -103,7 +113,7 @@ enum cts_status cts_catalogue_prepare_and_hold(const char *run_path,
     bool joined = false;
     if (cts_directory_content(run_path) == CTS_CONTENT_DATABASE) {
         char theirs[TEXT_BYTES];
-        const bool ours = is_run(run_path, theirs, sizeof theirs);
+        const bool ours = is_run(run_path, theirs, sizeof theirs, NULL);
         joined = ours && strcmp(theirs, start->session) == 0;
         if (!joined && ours) status = cts_run_check_free(run_path, error);
         if (status)
@@ -130,8 +140,8 @@ enum cts_status cts_catalogue_fold(const char *run_path, const struct cts_proces
     const struct cts_fold fold = {
         .ends = ends, .end_count = end_count, .remove = true, .only_known = only_known};
     char session[TEXT_BYTES];
-    if (!is_run(run_path, session, sizeof session))
-        return cts_fail(error, CTS_FORMAT, "'%s' is not a run", run_path);
+    if (!is_run(run_path, session, sizeof session, error))
+        return error ? error->status : CTS_FORMAT;
     sqlite3 *db = NULL;
     enum cts_status status = cts_catalogue_open_database(run_path, &db, error);
     if (!status) status = cts_journals_fold(db, run_path, &fold, error);

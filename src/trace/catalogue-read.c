@@ -91,7 +91,7 @@ static enum cts_status check_path(const char *run_path, char *path, size_t path_
     if (stat(path, &info)) return cts_fail_errno(error, errno, "cannot read '%s'", path);
     if (!S_ISREG(info.st_mode))
         return cts_fail(error, CTS_FORMAT, "'%s' is not a regular file", path);
-    return CTS_OK;
+    return cts_catalogue_check_journal(path, false, error);
 }
 
 /* The path as a URI, since `immutable` can be asked for in no other way. */

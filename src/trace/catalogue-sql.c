@@ -12,10 +12,12 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/utsname.h>
+#include <sys/stat.h>
 #include <time.h>
 #include <unistd.h>
 
 #include "common/own-rights.h"
+#include "common/read-file.h"
 #include "schema.sql.h"
 #include "trace/catalogue.h"
 
@@ -259,8 +261,11 @@ enum cts_status cts_catalogue_open_database(const char *run_path, sqlite3 **db_o
         close(made);
     }
     sqlite3 *db = NULL;
-    enum cts_status status = open_writable(path, &db, error);
-    if (!status) {
+    enum cts_status status = cts_catalogue_check_journal(path, true, error);
+    if (!status) status = open_writable(path, &db, error);
+    if (!status) { /* whatever somebody else has put into the database does not run */
+        sqlite3_db_config(db, SQLITE_DBCONFIG_ENABLE_TRIGGER, 0, NULL);
+        sqlite3_db_config(db, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, NULL);
         sqlite3_busy_timeout(db, BUSY_MS);
         const int64_t object_count = count_objects(db);
         if (object_count < 0)
@@ -278,20 +283,58 @@ enum cts_status cts_catalogue_open_database(const char *run_path, sqlite3 **db_o
     return status;
 }
 
-int cts_catalogue_read_flags(const char *path)
+/* Whether there is a journal of SQLite beside the database that may be rolled back: not one that
+ * names a super-journal, which SQLite would delete, wherever it is. */
+static enum journal_kind {
+    NO_JOURNAL,
+    OWN_JOURNAL,
+    OTHER_JOURNAL,
+    NO_FILE,
+    UNREADABLE
+} journal_of(const char *path)
 {
     /* what a journal ends with when the name of a super-journal stands before it */
     static const uint8_t magic[8] = {0xd9, 0xd5, 0x05, 0xf9, 0x20, 0xa1, 0x63, 0xd7};
     char journal_path[PATH_MAX + 16];
     uint8_t end[sizeof magic];
+    struct stat status;
     snprintf(journal_path, sizeof journal_path, "%s-journal", path);
-    FILE *const journal = fopen(journal_path, "r");
-    if (!journal) return SQLITE_OPEN_READONLY;
-    const bool ours = fseek(journal, -(long)sizeof end, SEEK_END) == 0 &&
-                      fread(end, 1, sizeof end, journal) == sizeof end &&
-                      memcmp(end, magic, sizeof magic) != 0;
-    fclose(journal);
-    return ours && access(path, W_OK) == 0 ? SQLITE_OPEN_READWRITE : SQLITE_OPEN_READONLY;
+    const int file =
+        cts_open_file(journal_path, O_RDONLY | O_NONBLOCK, 0); /* a pipe may be there */
+    if (file < 0) return errno == ENOENT ? NO_JOURNAL : UNREADABLE;
+    enum journal_kind kind = UNREADABLE;
+    errno = 0;
+    if (fstat(file, &status) || !S_ISREG(status.st_mode))
+        kind = NO_FILE;
+    else if (status.st_size < (off_t)sizeof end)
+        kind = NO_JOURNAL;
+    else if (lseek(file, -(off_t)sizeof end, SEEK_END) >= 0 &&
+             cts_read_file(file, end, sizeof end) == sizeof end)
+        kind = memcmp(end, magic, sizeof magic) != 0 ? OWN_JOURNAL : OTHER_JOURNAL;
+    const int problem = errno;
+    close(file);
+    errno = problem;
+    return kind;
+}
+
+enum cts_status cts_catalogue_check_journal(const char *path, bool for_writing,
+                                            struct cts_error *error)
+{
+    const enum journal_kind kind = journal_of(path);
+    if (kind == NO_FILE)
+        return cts_fail(error, CTS_FORMAT, "'%s-journal' is not a regular file", path);
+    if (kind == UNREADABLE && for_writing)
+        return cts_fail_errno(error, errno, "cannot read '%s-journal'", path);
+    if (kind == OTHER_JOURNAL && for_writing)
+        return cts_fail(error, CTS_FORMAT,
+                        "'%s-journal' is not a journal of this run: it is not applied", path);
+    return CTS_OK;
+}
+
+int cts_catalogue_read_flags(const char *path)
+{
+    return journal_of(path) == OWN_JOURNAL && access(path, W_OK) == 0 ? SQLITE_OPEN_READWRITE
+                                                                      : SQLITE_OPEN_READONLY;
 }
 
 void cts_catalogue_close_database(sqlite3 *db)

@@ -27,6 +27,11 @@ const char *cts_schema_text(void);
 CTS_MUST_CHECK enum cts_status cts_catalogue_open_database(const char *run_path, sqlite3 **db,
                                                            struct cts_error *error);
 
+/* Before the database at `path` is opened: CTS_FORMAT where its rollback journal is a pipe, which
+ * SQLite would wait for; and, to write, where it is none of ours (see below). */
+CTS_MUST_CHECK enum cts_status cts_catalogue_check_journal(const char *path, bool for_writing,
+                                                           struct cts_error *error);
+
 /* SQLITE_OPEN_ flags to read the database at `path`: read-only, unless a process that was killed
  * left a rollback journal, which only a writer may roll back. One that names a super-journal is
  * none of ours (SQLite would delete the file of that name) and left alone. */

@@ -58,4 +58,6 @@ void cts_failures_recall(struct cts_catalogue *catalogue, struct cts_gaps *timel
             line += length + (line[length] == '\n');
         }
     }
+    const char *const import = cts_catalogue_get(catalogue, CTS_FAILURE_IMPORT_KEY);
+    if (import) cts_gaps_add(&catalogue->gaps, "the import ended early: %s", import);
 }

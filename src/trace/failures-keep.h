@@ -10,6 +10,9 @@
 
 /* Moves what links say into run.db; where it cannot be written they stay, and are read instead. */
 void cts_failures_keep(const char *run_path);
+/* Key of table run: why an import ended early. */
+#define CTS_FAILURE_IMPORT_KEY "failure_import"
+
 /* Names what run.db says in the catalogue's gaps, and of timelines in `timeline_gaps`. */
 void cts_failures_recall(struct cts_catalogue *catalogue, struct cts_gaps *timeline_gaps);
 

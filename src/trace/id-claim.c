@@ -40,9 +40,12 @@ static enum cts_status claim(const struct counter_file *file, enum cts_id_kind k
         return cts_fail(error, CTS_LIMIT, "'%s': the run has no more ids of kind %d", file->path,
                         kind);
     cts_put_u64(bytes, next + count);
-    AGAIN(done, pwrite(file->fd, bytes, sizeof bytes, at));
-    if (done != sizeof bytes)
-        return cts_fail_errno(error, done < 0 ? errno : ENOSPC, "cannot write '%s'", file->path);
+    for (size_t written = 0; written < sizeof bytes; written += (size_t)done) {
+        AGAIN(done, pwrite(file->fd, bytes + written, sizeof bytes - written, at + (off_t)written));
+        if (done <= 0)
+            return cts_fail_errno(error, done < 0 ? errno : ENOSPC, "cannot write '%s'",
+                                  file->path);
+    }
     *first = (uint32_t)next;
     return CTS_OK;
 }

@@ -123,13 +123,16 @@ enum cts_status cts_seal_store_tables(sqlite3 *db, struct cts_error *error)
             continue;
         }
         columns_of(t, columns, sizeof columns);
-        const int code = sum_table(db, name_of(t), columns, &sum);
+        if (sum_table(db, name_of(t), columns, &sum)) {
+            status = cts_sql_fail(db, error, what);
+            break;
+        }
         snprintf(text, sizeof text, "%016" PRIx64, sum.sum);
         sqlite3_bind_text(insert, 1, name_of(t), -1, SQLITE_STATIC);
         sqlite3_bind_text(insert, 2, columns, -1, SQLITE_STATIC);
         sqlite3_bind_int64(insert, 3, (sqlite3_int64)sum.rows);
         sqlite3_bind_text(insert, 4, text, -1, SQLITE_STATIC);
-        if (code || sqlite3_step(insert) != SQLITE_DONE) status = cts_sql_fail(db, error, what);
+        if (sqlite3_step(insert) != SQLITE_DONE) status = cts_sql_fail(db, error, what);
         sqlite3_reset(insert);
     }
     sqlite3_finalize(insert);

@@ -62,18 +62,27 @@ static enum cts_status store_file(sqlite3_stmt *insert, const struct cts_run_fil
                : cts_sql_fail(sqlite3_db_handle(insert), error, "cannot seal the run");
 }
 
-/* Damaged files do not seal themselves away: what is wrong with them stays for readers to find. */
-static void ignore_damage(void *state, const struct cts_error *error)
+/* Damaged files do not seal themselves away: what is wrong with them stays for readers to find. One
+ * that the system refused to read is perhaps whole: `state` keeps why. */
+static void keep_refusal(void *state, const struct cts_error *error)
 {
-    (void)state, (void)error;
+    struct cts_error *const refusal = state;
+    const bool is_refusal = error->status == CTS_IO || error->status == CTS_MEMORY;
+    if (is_refusal && !refusal->status) *refusal = *error;
 }
 
 static enum cts_status store_access_files(sqlite3_stmt *insert, const char *run_path,
                                           struct cts_error *error)
 {
     struct cts_acc_reader *reader;
-    enum cts_status status = cts_acc_open_readable(run_path, &reader, ignore_damage, NULL, error);
+    struct cts_error refusal = {0};
+    enum cts_status status =
+        cts_acc_open_readable(run_path, &reader, keep_refusal, &refusal, error);
     if (status) return status;
+    if (refusal.status) {
+        cts_acc_close(reader);
+        return cts_fail(error, refusal.status, "%s", refusal.text);
+    }
     size_t chunk_count;
     const struct cts_acc_chunk *const chunks = cts_acc_chunks(reader, &chunk_count);
     const size_t file_count = cts_acc_file_count(reader);
@@ -135,7 +144,9 @@ static enum cts_status store_folder(const struct sealing *s, const char *below, 
     if (count < 0) return cts_fail_errno(error, errno, "cannot read directory '%s'", path);
     enum cts_status status = CTS_OK;
     for (int i = 0; i < count; i++) {
-        if (!status && entries[i]->d_name[0] != '.')
+        /* the list of logs that are still to be removed goes with them */
+        if (!status && entries[i]->d_name[0] != '.' &&
+            strcmp(entries[i]->d_name, "logs-to-remove") != 0)
             status = store_entry(s, below, entries[i]->d_name, depth, error);
         free(entries[i]);
     }

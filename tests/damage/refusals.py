@@ -7,7 +7,9 @@ place of files, logs left over, files of a recording as outputs.
 import json
 import os
 import shutil
+import signal
 import sqlite3
+import struct
 import subprocess
 import sys
 import tempfile
@@ -149,6 +151,70 @@ class Refusals(unittest.TestCase):
         totals = json.loads(self.call("info", run, "--format", "json").stdout)["totals"]
         for key in ("complete", "launches", "accesses", "records"):
             self.assertEqual(totals[key], whole[key], key)
+
+    def test_a_pipe_in_place_of_a_journal_is_not_waited_for(self):
+        run = self.copy("piped")
+        os.mkfifo(run + "/run.db-journal")
+        for verb in ("info", "comm", "access", "path"):
+            done = subprocess.run([CTASCOPE, verb, run], text=True, check=False, timeout=300,
+                                  env=support.environment(), capture_output=True)
+            self.assertIn("run.db-journal' is not a regular file", done.stdout + done.stderr, verb)
+
+    def killed(self, name):
+        """A run of time whose program and recorder were killed: its archive is still to be made."""
+        process = subprocess.Popen(
+            [CTASCOPE, "record", "--timeline", "-o", name, "--", self.program, "8", "2", "100000000"],
+            stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True,
+            env=support.environment())
+        self.addCleanup(shutil.rmtree, name)
+        self.assertEqual(process.stdout.readline(), "done 0\n")
+        with open(f"/proc/{process.pid}/task/{process.pid}/children", encoding="ascii") as file:
+            children = [int(word) for word in file.read().split()]
+        process.kill()
+        for child in children:
+            os.kill(child, signal.SIGKILL)
+        process.stdout.close()
+        process.wait()
+        self.assertTrue(os.path.exists(name + "/rank-0/timeline"))
+        return name
+
+    def test_a_journal_deletes_no_other_file(self):
+        """SQLite would roll back a journal that names a super-journal, and delete the file of that name."""
+        run = self.killed("crafted")
+        with open("victim", "w", encoding="utf-8") as file:
+            file.write("three years of work")
+        self.addCleanup(os.remove, "victim")
+        name, magic = os.path.abspath("victim").encode(), bytes.fromhex("d9d505f920a163d7")
+        with open(run + "/run.db", "rb") as file:
+            data = file.read()
+        size = struct.unpack(">H", data[16:18])[0]
+        page = data[size:2 * size]
+        total = (1 + sum(page[i] for i in range(size - 200, 0, -200))) % 2**32
+        with open(run + "/run.db-journal", "wb") as file:
+            file.write((magic + struct.pack(">5I", 1, 1, len(data) // size, 512, size)).ljust(512, b"\0"))
+            file.write(struct.pack(">I", 2) + page + struct.pack(">I", total))
+            file.write(struct.pack(">I", 2**30 // size + 1) + name)
+            file.write(struct.pack(">II", len(name), sum(name)) + magic)
+        for verb in ("path", "info"):
+            done = subprocess.run([CTASCOPE, verb, run], text=True, check=False, timeout=300,
+                                  env=support.environment(), capture_output=True)
+            self.assertTrue(os.path.exists("victim"), done.stderr)
+            self.assertIn("crafted", done.stderr)
+
+    def test_links_do_not_lead_out_of_a_run(self):
+        """Making the archive of a killed run writes and removes nothing behind a link."""
+        run = self.killed("linked")
+        other = self.copy("other")
+        kept = self.files(other)
+        os.symlink("../other/timeline", run + "/timeline.new")
+        self.call("path", run)
+        self.assertEqual(self.files(other), kept)
+        run, logs = self.killed("linked2"), self.killed("logs")
+        shutil.rmtree(run + "/rank-0")
+        os.symlink("../logs/rank-0", run + "/rank-0")
+        kept = self.files(logs)
+        subprocess.run([CTASCOPE, "info", run], check=False, capture_output=True, timeout=300)
+        self.assertEqual(self.files(logs), kept)
 
     def test_rows_in_the_log_are_read_where_nothing_can_be_written(self):
         run = self.copy("rows")

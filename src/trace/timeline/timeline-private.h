@@ -59,6 +59,9 @@ void cts_shape_fill_in(const struct cts_timeline_shape *shape,
 
 /* Makes the library tell us, not the terminal, what went wrong; the text is kept per thread. */
 void cts_otf2_catch_errors(void);
+/* `code`, or what was caught on this thread: where the library closes a file, it keeps to itself
+ * that the rest of it could not be written. */
+OTF2_ErrorCode cts_otf2_caught(OTF2_ErrorCode code);
 /* Fails with what the library said first on this thread since cts_otf2_catch_errors(), or its text
  * for `code`; returns CTS_MEMORY or CTS_IO where that is what it met, else `status`. */
 enum cts_status cts_otf2_fail(struct cts_error *error, enum cts_status status, OTF2_ErrorCode code,

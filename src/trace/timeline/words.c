@@ -148,6 +148,11 @@ void cts_otf2_catch_errors(void)
     OTF2_Error_RegisterCallback(keep_error, NULL);
 }
 
+OTF2_ErrorCode cts_otf2_caught(OTF2_ErrorCode code)
+{
+    return code ? code : last_code;
+}
+
 /* Refusals of the system, which are not damage. */
 static const struct {
     OTF2_ErrorCode code;

@@ -426,7 +426,8 @@ enum cts_status cts_timeline_end_location(struct cts_timeline_writer *writer, ui
     }
     state->ended = true;
     cts_otf2_catch_errors();
-    const OTF2_ErrorCode code = OTF2_Archive_CloseEvtWriter(writer->archive, state->writer);
+    const OTF2_ErrorCode code =
+        cts_otf2_caught(OTF2_Archive_CloseEvtWriter(writer->archive, state->writer));
     state->writer = NULL;
     OTF2_AttributeList_Delete(state->list);
     state->list = NULL;
@@ -496,6 +497,7 @@ static OTF2_ErrorCode write_global_definitions(struct cts_timeline_writer *write
 static void agree(const struct cts_timeline_writer *writer, enum cts_status *status,
                   OTF2_ErrorCode code, struct cts_error *error)
 {
+    code = cts_otf2_caught(code);
     if (!*status && code)
         *status = cts_otf2_fail(error, CTS_IO, code, "cannot write '%s'", writer->path);
     (void)cts_processes_agree(writer->processes, status, error);
@@ -528,7 +530,7 @@ enum cts_status cts_timeline_finish(struct cts_timeline_writer *writer, struct c
     if (!status) agree(writer, &status, write_local_definitions(writer), error);
     if (!status) agree(writer, &status, write_global_definitions(writer), error);
     if (!status) agree(writer, &status, write_gaps(writer), error);
-    const OTF2_ErrorCode closed = OTF2_Archive_Close(writer->archive);
+    const OTF2_ErrorCode closed = cts_otf2_caught(OTF2_Archive_Close(writer->archive));
     if (!status && closed)
         status = cts_otf2_fail(error, CTS_IO, closed, "cannot write '%s'", writer->path);
     free_writer(writer);
