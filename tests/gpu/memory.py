@@ -27,7 +27,7 @@ SKIPPED = 77
 LIMIT_S = 120 # a run; Python's libraries alone may take half of it
 CASES = ["plain", "patterns", "far", "async", "streams", "memory", "graph", "full", "many", "trap",
          "no-sync", "killed", "reset"]
-MORE = ["atomics", "inlined", "shapes", "cluster", "bulk", "tensor", "texture", "contexts", "devices",
+MORE = ["atomics", "inlined", "shapes", "cluster", "bulk", "tensor", "tensor-store", "texture", "contexts", "devices",
         "children", "switch", "exit", "modules", "beside", "device-trap",
         "crash"]
 OWN_STATUS = {"trap": 3, "killed": 137, "exit": 5, "device-trap": 3, "crash": 139}
@@ -130,15 +130,15 @@ def of_comm(run, key):
     }[key]
 
 
+MAPS = "SELECT count(*) FROM tensor_maps WHERE size_0 = {} AND size_1 = {} AND element_type = '{}'"
 PATTERNS = [
     (r"operation (\d+)", "SELECT count(*) FROM sites WHERE space = 1 AND operation = {}"),
     (r"cluster of (\d+) (\d+) (\d+)",
      "SELECT count(*) FROM clusters JOIN launches USING (launch) WHERE cluster_x = {} AND "
      "cluster_y = {} AND cluster_z = {}"),
     (r"dynamic shared (\d+)", "SELECT count(*) FROM launches WHERE dynamic_shared_bytes = {}"),
-    (r"loaded map of (\d+) by (\d+) (\w+)",
-     "SELECT count(*) FROM tensor_maps WHERE size_0 = {} AND size_1 = {} AND element_type = '{}' AND "
-     "may_load AND NOT may_store"),
+    (r"loaded map of (\d+) by (\d+) (\w+)", MAPS + " AND may_load AND NOT may_store"),
+    (r"stored map of (\d+) by (\d+) (\w+)", MAPS + " AND may_store AND NOT may_load"),
     (r"skipped ([\w ]+)", "SELECT count(*) FROM skipped WHERE what LIKE '%{}%'"),
     (r"sites of (\w+)", "SELECT count(*) FROM sites WHERE function LIKE '{}(%'"),
     (r"function (\w+)", "SELECT count(DISTINCT function) FROM sites WHERE function LIKE '{}(%'"),
@@ -188,12 +188,24 @@ def program(options, name):
     return path
 
 
+def unwritten_aside(options, run):
+    """What a tensor store may have written counts as written; memory beside it does not."""
+    done = subprocess.run([options.ctascope, "access", "--format", "json", run.path], capture_output=True,
+                          text=True, timeout=LIMIT_S)
+    findings = [finding for finding in json.loads(done.stdout)["findings"]
+                if finding["finding"] == "uninitialised read"]
+    require(len(findings) == 1 and findings[0]["fault_bytes"] == 64 * 64 * 4, f"{findings}")
+    return 1
+
+
 def case(options, name):
     source = "memory_more" if name in MORE else "memory_cases"
     run = Run(options, name, [program(options, source), name], status=OWN_STATUS.get(name, 0))
     checked = compare(run)
     if name == "plain":
         checked += addresses(run)
+    if name == "tensor-store":
+        checked += unwritten_aside(options, run)
     if name == "patterns":
         patterns = run.comm()["sites"]
         require(any(site["operation"] == "atomic add" for site in patterns), "no atomic")

@@ -300,6 +300,55 @@ static void run_tensor(void)
     expect("loaded map of 64 by 64 f32", 1);
 }
 
+// Stores a tile of 8 x 8 by TMA, which no record tells.
+__global__ void tensor_store(const __grid_constant__ CUtensorMap map)
+{
+#if __CUDA_ARCH__ >= 900
+    __shared__ alignas(128) float part[64];
+    part[threadIdx.x] = threadIdx.x;
+    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        asm volatile(
+            "cp.async.bulk.tensor.2d.global.shared::cta.bulk_group [%0, {%1, %2}], [%3];" ::"l"(
+                &map),
+            "r"(8 * (int)blockIdx.x), "r"(8 * (int)blockIdx.y),
+            "r"((unsigned)__cvta_generic_to_shared(part))
+            : "memory");
+        asm volatile("cp.async.bulk.commit_group;");
+        asm volatile("cp.async.bulk.wait_group 0;" ::: "memory");
+    }
+#endif
+}
+
+__global__ void read_both(const float *stored, const float *aside, float *to)
+{
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    to[i] = stored[i] + aside[i]; // nobody has written aside
+}
+
+static void run_tensor_store(void)
+{
+    if (capability() < 9) exit(SKIPPED);
+    enum { SIDE = 64 };
+    float *stored, *aside, *to;
+    CUtensorMap map;
+    const cuuint64_t extents[] = {SIDE, SIDE}, pitches[] = {SIDE * sizeof(float)};
+    const cuuint32_t box[] = {8, 8}, steps[] = {1, 1};
+    CHECK(cudaMalloc(&stored, SIDE * SIDE * sizeof *stored));
+    CHECK(cudaMalloc(&aside, SIDE * SIDE * sizeof *aside));
+    CHECK(cudaMalloc(&to, SIDE * SIDE * sizeof *to));
+    DRIVER(cuTensorMapEncodeTiled(&map, CU_TENSOR_MAP_DATA_TYPE_FLOAT32, 2, stored, extents,
+                                  pitches, box, steps, CU_TENSOR_MAP_INTERLEAVE_NONE,
+                                  CU_TENSOR_MAP_SWIZZLE_NONE, CU_TENSOR_MAP_L2_PROMOTION_NONE,
+                                  CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE));
+    tensor_store<<<dim3(SIDE / 8, SIDE / 8), 64>>>(map);
+    read_both<<<SIDE * SIDE / 256, 256>>>(stored, aside, to);
+    CHECK(cudaDeviceSynchronize());
+    expect("skipped tensor stores", 1);
+    expect("stored map of 64 by 64 f32", 1);
+}
+
 __global__ void fetch(cudaTextureObject_t texture, float *to)
 {
     to[threadIdx.x] = tex1Dfetch<float>(texture, threadIdx.x);
@@ -594,13 +643,27 @@ int main(int, char **argv)
         const char *name;
         void (*run)(void);
     } cases[] = {
-        {"atomics", run_atomics}, {"inlined", run_inlined},   {"shapes", run_shapes},
-        {"cluster", run_cluster}, {"bulk", run_bulk},         {"tensor", run_tensor},
-        {"texture", run_texture}, {"contexts", run_contexts}, {"devices", run_devices},
-        {"plain", run_plain},     {"late", run_late},         {"subscriber", run_subscriber},
-        {"hang", run_hang},       {"exit", run_exit},         {"switch", run_switch},
-        {"modules", run_modules}, {"beside", run_beside},     {"device-trap", run_device_trap},
-        {"crash", run_crash},     {"profiler", run_profiler},
+        {"atomics", run_atomics},
+        {"inlined", run_inlined},
+        {"shapes", run_shapes},
+        {"cluster", run_cluster},
+        {"bulk", run_bulk},
+        {"tensor", run_tensor},
+        {"tensor-store", run_tensor_store},
+        {"texture", run_texture},
+        {"contexts", run_contexts},
+        {"devices", run_devices},
+        {"plain", run_plain},
+        {"late", run_late},
+        {"subscriber", run_subscriber},
+        {"hang", run_hang},
+        {"exit", run_exit},
+        {"switch", run_switch},
+        {"modules", run_modules},
+        {"beside", run_beside},
+        {"device-trap", run_device_trap},
+        {"crash", run_crash},
+        {"profiler", run_profiler},
     };
     for (const auto &one : cases)
         if (argv[1] && !strcmp(argv[1], one.name)) return one.run(), 0;
