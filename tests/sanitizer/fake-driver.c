@@ -21,7 +21,6 @@ NOTHING(cuModuleGetGlobal_v2)
 NOTHING(cuCtxPushCurrent_v2)
 #endif
 NOTHING(cuCtxPopCurrent_v2)
-NOTHING(cuCtxGetDevice)
 NOTHING(cuStreamQuery)
 
 /* What a driver that loads modules late does when somebody asks for a kernel's parameters. */
@@ -44,6 +43,13 @@ int cuKernelGetParamInfo(void *function, size_t index, size_t *offset, size_t *b
     if (index > 1) return 1;
     *offset = index * 64;
     *bytes = index ? 128 : 8;
+    return 0;
+}
+
+int cuCtxGetDevice(int *device);
+int cuCtxGetDevice(int *device)
+{
+    *device = 0;
     return 0;
 }
 

@@ -148,7 +148,7 @@ static void test_marked_instructions(void **state)
         if (sass)
             snprintf(text + length, sizeof text - length, "%d %d;", sass->kind, sass->operation);
     }
-    assert_string_equal(text, "8 0;1 7;1 10;"); /* a texture fetch, a maximum, compare-and-swap */
+    assert_string_equal(text, "9 0;1 7;1 10;"); /* a texture fetch, a maximum, compare-and-swap */
     const uint8_t *const code = cts_cubin_code(bytes, size, second, &code_bytes);
     assert_non_null(code);
     assert_true(code_bytes % 16 == 0 && code + code_bytes <= bytes + size);
