@@ -51,7 +51,8 @@ def findings(options, program, name, defect):
 def texts(found):
     counts = {}
     for finding in found or []:
-        kind = ("" if finding["certain"] else "possible ") + finding["finding"]
+        is_plain = finding["certain"] or finding["finding"].startswith("possible")
+        kind = ("" if is_plain else "possible ") + finding["finding"]
         counts[kind] = counts.get(kind, 0) + 1
     return ", ".join(f"{count} {kind}" for kind, count in counts.items()) or "none"
 
