@@ -64,9 +64,12 @@ def parts_of(library):
         source = source[max(source.rfind("/src/") + 1, 0):]
         kind = "r" if source.startswith(RECORDER_SOURCES) else \
             "c" if source.startswith(COMMON_SOURCES) else "o"
+        if len(words) < 4:  # of an archive, which has no lines
+            kind = "-"
         symbols.append((int(words[0], 16), "t" if source in TIMED_SOURCES else kind))
     name, lines = os.path.basename(library), []
-    for (first, kind), (after, _) in zip(symbols, symbols[1:] + [(symbols[-1][0] + 4096, "")]):
+    symbols = [symbol for i, symbol in enumerate(symbols) if not i or symbols[i - 1][1] != symbol[1]]
+    for (first, kind), (after, _) in zip(symbols, symbols[1:] + [(symbols[-1][0] + 1000000, "")]):
         if after > first:
             lines.append(f"{name} {first:x} {after - 1:x} {kind}\n")
     return lines

@@ -123,6 +123,22 @@ class NotOurs(Guarantee):
             self.check_launches(run, 50)
             count("descriptors")
 
+    def test_functions_of_the_programs_own_are_not_called(self):
+        program = support.compiled("own-names.cu", "-O1", "-rdynamic")
+        said = "mkdir of the program was called\n5, mkdir gives -1\n"
+        self.assertEqual(self.run_(program, status=2).stdout, said)
+        for run, options in (("memory", ("--memory", "--kernel-name", "regex:f.*")),
+                             ("time", ("--timeline",)), ("both", ("--memory", "--timeline"))):
+            done = self.record(run, program, status=2, options=options)
+            self.assertEqual(done.stdout, said, run)
+            self.assertIs(self.info(run)["totals"]["complete"], True, run)
+            if run != "time":
+                self.assertEqual(self.info(run)["totals"]["accesses"], 128)
+            if run != "memory":
+                path = json.loads(self.ctascope("path", run, "--format", "json").stdout)
+                self.assertIs(path["lower_bound"], False)
+            count("names that the program defines, too")
+
     def test_daemons_are_recorded_to_the_end(self):
         for what, status, accesses in (("daemon", 0, 3), ("twice", 0, 3), ("parent-first", 5, 3)):
             with self.subTest(what=what):
