@@ -110,20 +110,22 @@ static bool explain_nothing(const struct outcome *o, struct cts_error *error)
     else if (o->catalogue->rank_count)
         explain_launches(o, error);
     else if (o->with_timeline)
-        cts_fail(error, CTS_UNSUPPORTED,
-                 "no accesses were recorded: no recorder of accesses ran in '%s'. Possible reasons: "
-                 "it ran on a GPU, where --memory and --timeline need two recordings; it changed "
-                 "its root directory, its user or its environment; or the recorder could not start, "
-                 "and an earlier message says why",
-                 o->program);
+        cts_fail(
+            error, CTS_UNSUPPORTED,
+            "no accesses were recorded: no recorder of accesses ran in '%s'. Possible reasons: "
+            "it ran on a GPU, where --memory and --timeline need two recordings; it changed "
+            "its root directory, its user or its environment; or the recorder could not start, "
+            "and an earlier message says why",
+            o->program);
     else
-        cts_fail(error, CTS_UNSUPPORTED,
-                 "nothing was recorded: no recorder ran in '%s'. Possible reasons: it made no CUDA "
-                 "call; it was not compiled with 'ctascope cc' and this ctascope cannot record on "
-                 "this machine's GPU (see 'ctascope doctor'); it cleared its environment; it changed "
-                 "its root directory or its user; or the recorder could not start, and an earlier "
-                 "message says why",
-                 o->program);
+        cts_fail(
+            error, CTS_UNSUPPORTED,
+            "nothing was recorded: no recorder ran in '%s'. Possible reasons: it made no CUDA "
+            "call; it was not compiled with 'ctascope cc' and this ctascope cannot record on "
+            "this machine's GPU (see 'ctascope doctor'); it cleared its environment; it changed "
+            "its root directory or its user; or the recorder could not start, and an earlier "
+            "message says why",
+            o->program);
     cts_gaps_release(&left);
     return true;
 }
@@ -267,13 +269,13 @@ static bool judge_timeline(const struct cts_arguments *arguments, const char *ru
     else if (!status && !assembly.location_count && *assembly.failure)
         status = cts_fail(&error, CTS_IO, "no timeline was recorded: %s", assembly.failure);
     else if (!status && !assembly.location_count)
-        status =
-            cts_fail(&error, CTS_UNSUPPORTED,
-                     "no timeline was recorded: no recorder ran in '%s'. Possible reasons: it made "
-                     "no CUDA, MPI, NCCL or NVTX call; it is linked statically; it cleared its "
-                     "environment; it changed its root directory; or it changed to a user who cannot "
-                     "write to the run",
-                     arguments->positional[0]);
+        status = cts_fail(
+            &error, CTS_UNSUPPORTED,
+            "no timeline was recorded: no recorder ran in '%s'. Possible reasons: it made "
+            "no CUDA, MPI, NCCL or NVTX call; it is linked statically; it cleared its "
+            "environment; it changed its root directory; or it changed to a user who cannot "
+            "write to the run",
+            arguments->positional[0]);
     else if (!status && !assembly.event_count)
         status = cts_fail(&error, CTS_IO, "no timeline was recorded: %s",
                           *assembly.failure ? assembly.failure : "there were no events");

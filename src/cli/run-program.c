@@ -24,27 +24,61 @@ enum { EXIT_SIGNAL = 128, POLL_NS = 20 * 1000 * 1000, SAY_AFTER_POLLS = 100, DEP
 
 static volatile sig_atomic_t child_pid, stop_waiting;
 
-/* The terminal sends its signals to the program too; one that somebody sent to us is passed on.
- * After the program's end it ends our waiting for the rest. */
-static void pass_on(int signal_number, siginfo_t *info, void *context)
+/* Signals of an error of our own (SIGSEGV and the like), SIGCHLD, those that stop us, and those
+ * that nobody can catch are not among them. */
+static const int passed_signals[] = {
+    SIGINT,  SIGQUIT, SIGTERM,   SIGHUP,  SIGUSR1, SIGUSR2, SIGALRM, SIGVTALRM, SIGPROF,  SIGXCPU,
+    SIGXFSZ, SIGIO,   SIGSTKFLT, SIGPIPE, SIGPWR,  SIGABRT, SIGCONT, SIGURG,    SIGWINCH,
+};
+
+/* What ends a program that does not handle it, and was meant to. */
+static bool is_request_to_end(int signal_number)
 {
-    (void)context;
-    if (child_pid <= 0)
-        stop_waiting = 1;
-    else if (info->si_code <= 0)
-        kill((pid_t)child_pid, signal_number);
+    static const int requests[] = {SIGINT,  SIGQUIT, SIGTERM, SIGHUP,  SIGUSR1,
+                                   SIGUSR2, SIGALRM, SIGXCPU, SIGABRT, SIGPWR};
+    for (size_t i = 0; i < sizeof requests / sizeof *requests; i++)
+        if (requests[i] == signal_number) return true;
+    return false;
 }
 
-static const int passed_signals[] = {SIGINT, SIGQUIT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2};
+/* The kernel and the terminal send their signals to the program too; one that somebody sent to us
+ * is passed on, but for what abort() sends to ourselves. After the program's end it ends our
+ * waiting for the rest. */
+static void pass_on(int signal_number, siginfo_t *info, void *context)
+{
+    const int saved = errno;
+    (void)context;
+    if (child_pid <= 0)
+        stop_waiting |= is_request_to_end(signal_number);
+    else if (info->si_code <= 0 && info->si_pid != getpid())
+        kill((pid_t)child_pid, signal_number);
+    errno = saved;
+}
+
+/* Real-time signals are counted and may have a value. Of one that kill() sent we cannot see whether
+ * it went to all of our process group, and the program has it already; sigqueue() sends to one. */
+static void pass_on_queued(int signal_number, siginfo_t *info, void *context)
+{
+    const int saved = errno;
+    (void)context;
+    if (child_pid > 0 && info->si_code == SI_QUEUE)
+        sigqueue((pid_t)child_pid, signal_number, info->si_value);
+    errno = saved;
+}
+
+static void catch_signal(int number, void (*handler)(int, siginfo_t *, void *))
+{
+    struct sigaction before;
+    struct sigaction action = {.sa_sigaction = handler, .sa_flags = SA_SIGINFO | SA_RESTART};
+    sigaction(number, NULL, &before);
+    if (before.sa_handler != SIG_IGN) sigaction(number, &action, NULL);
+}
 
 static void catch_signals(void)
 {
-    for (size_t i = 0; i < sizeof passed_signals / sizeof *passed_signals; i++) {
-        struct sigaction before;
-        struct sigaction action = {.sa_sigaction = pass_on, .sa_flags = SA_SIGINFO | SA_RESTART};
-        sigaction(passed_signals[i], NULL, &before);
-        if (before.sa_handler != SIG_IGN) sigaction(passed_signals[i], &action, NULL);
-    }
+    for (size_t i = 0; i < sizeof passed_signals / sizeof *passed_signals; i++)
+        catch_signal(passed_signals[i], pass_on);
+    for (int number = SIGRTMIN; number <= SIGRTMAX; number++) catch_signal(number, pass_on_queued);
 }
 
 /* Starts the program with the signal mask that we had; 0 or an errno value. */
@@ -179,7 +213,6 @@ int cts_program_run(char *const *command, struct cts_program_result *result)
     *result = (struct cts_program_result){0};
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     const int errnum = start_program(command, &pid);
-    signal(SIGPIPE, SIG_IGN); /* what we say is no reason to end otherwise than the program */
     if (!errnum) wait_for_program(pid, result);
     return errnum;
 }

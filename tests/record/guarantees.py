@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """What docs/guarantees.md promises of the recorder, a sentence a class. With `--long` in front of
 unittest's arguments: a thousand kills, and every call that can fail."""
+import ctypes
 import errno
 import json
 import os
@@ -138,6 +139,40 @@ class NotOurs(Guarantee):
                 path = json.loads(self.ctascope("path", run, "--format", "json").stdout)
                 self.assertIs(path["lower_bound"], False)
             count("names that the program defines, too")
+
+    def expect(self, program, number, what):
+        """The next line; what came twice, to the group and passed on, is skipped."""
+        for line in program.stdout:
+            if line == f"got {number:02}\n":
+                return
+            self.assertIn(line, self.came_before, what)
+        self.fail(f"{what}: the program ended")
+
+    def test_signals_end_neither_record_nor_the_recording(self):
+        program = support.compiled("signals.cu", "-O1")
+        record = self.start(support.ctascope_path, "record", "-o", "run", "--", program,
+                            stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True)
+        self.assertEqual(record.stdout.readline(), "ready\n")
+        names = "INT TERM HUP USR1 ALRM XCPU XFSZ VTALRM PROF IO PWR STKFLT ABRT PIPE URG CONT WINCH"
+        self.came_before = set()
+        for name in names.split():
+            number = getattr(signal, "SIG" + name)
+            for send in (os.kill, os.killpg):
+                send(record.pid, number)
+                self.expect(record, number, f"{name} by {send.__name__}")
+                self.came_before.add(f"got {number:02}\n")
+        queue = ctypes.CDLL(None).sigqueue
+        queue.argtypes = (ctypes.c_int, ctypes.c_int, ctypes.c_void_p)
+        # these come once, by whatever way
+        for number in (signal.SIGRTMIN, signal.SIGRTMIN + 9, signal.SIGRTMAX):
+            for send in (os.killpg, lambda pid, number: queue(pid, number, None)):
+                send(record.pid, number)
+                self.expect(record, number, f"real-time {number}")
+        record.stdin.close()
+        self.assertLessEqual(set(record.stdout), self.came_before)
+        self.assertEqual(record.wait(), 5)
+        self.assertIs(self.info("run")["totals"]["complete"], True)
+        count("signals", 1)
 
     def test_daemons_are_recorded_to_the_end(self):
         for what, status, accesses in (("daemon", 0, 3), ("twice", 0, 3), ("parent-first", 5, 3)):
