@@ -37,6 +37,22 @@ class Plugin(support.RecordTest):
         self.assertEqual((totals["launches"], totals["accesses"]), (4, 4 * 1024))
         self.assertIs(totals["complete"], True)
 
+    def test_loaded_again_and_again(self):
+        """A library that is unloaded takes neither the device nor the recording with it."""
+        script = "import ctypes, _ctypes, sys\nfor i in range(4):\n" \
+                 " library = ctypes.CDLL(sys.argv[1])\n print(library.fill(3))\n" \
+                 " _ctypes.dlclose(library._handle)\n"
+        words = (sys.executable, "-c", script, self.library)
+        answer = f"{SUM}\n" * 4
+        self.assertEqual(self.run_(*words).stdout, answer)
+        for run, options in (("memory", ("--memory",)), ("both", ("--memory", "--timeline"))):
+            self.assertEqual(self.record(run, *words, options=options).stdout, answer)
+            info = self.info(run)
+            self.assertEqual(len(info["ranks"]), 1)
+            self.assertEqual(info["totals"]["launches"], 4)
+            self.assertEqual(info["totals"]["accesses"], 4 * 1024)
+            self.assertIs(info["totals"]["complete"], True)
+
 
 if __name__ == "__main__":
     support.main()

@@ -1,6 +1,8 @@
 #!/usr/bin/env python3
 """What orders host threads: thread_order has the order that the program made, and no more; and the
 program does not notice."""
+import shutil
+
 import support
 
 
@@ -30,8 +32,8 @@ class ThreadOrder(support.RecordTest):
             last[thread] = op
         return {number: (ops[op], places[op], clock_of[op]) for op, number in marks.items()}
 
-    def check(self, how):
-        done = self.record("run", self.program, how)
+    def check(self, how, options=()):
+        done = self.record("run", self.program, how, options=options)
         self.assertNotIn("wrong", done.stdout)
         marks = self.clocks()
 
@@ -70,6 +72,14 @@ class ThreadOrder(support.RecordTest):
 
     def test_a_handler_posts(self):
         self.record("run", self.program, "handler", timeout=300)
+
+
+    def test_beside_a_timeline(self):
+        for how in ("create-join", "semaphores"):
+            shutil.rmtree("run", ignore_errors=True)
+            self.assertTrue(self.check(how, ("--memory", "--timeline")))
+        names = {row["api"] for row in self.table("run", "calls")}
+        self.assertEqual(names, {"cudaMalloc", "cudaMemset"})  # each op is of its own call
 
 
 def add(how):

@@ -169,8 +169,10 @@ void cts_call_begin(struct cts_call *call, const char *function, _Atomic uint32_
         start_ns = opened_ns;
     struct cts_log *const thread = recorder->this_thread();
     if (!thread) return;
-    *call = (struct cts_call){
-        .thread = thread, .start_ns = start_ns, .region = region_of_call(function, region)};
+    *call = (struct cts_call){.thread = thread,
+                              .start_ns = start_ns,
+                              .region = region_of_call(function, region),
+                              .is_outermost = call->is_outermost};
     current = call;
 }
 
