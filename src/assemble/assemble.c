@@ -315,7 +315,7 @@ static enum cts_status assemble(struct cts_assembler *a, unsigned threads,
     remove_logs(a->run_path);
     if ((size_t)snprintf(place, sizeof place, "%s/timeline", a->run_path) >= sizeof place)
         return cts_fail(error, CTS_USAGE, "the path '%.100s...' is too long", a->run_path);
-    if (access(place, F_OK) == 0) {
+    if (access(place, F_OK) == 0 && rmdir(place)) { /* an empty one is no archive */
         assembly->left_over_count = count_logs(a->run_path);
         return CTS_OK;
     }

@@ -303,7 +303,9 @@ int cts_record_judge(const struct cts_arguments *arguments, const char *run_path
     if (cts_record_wants_timeline(arguments))
         sound = judge_timeline(arguments, run_path, last, program);
     if (last) cts_failures_keep(run_path);
-    if (last && !folded) (void)!cts_seal_write(run_path, NULL); /* without it readers know less */
+    /* A timeline that is still to be made of logs is none of a sealed run's files. */
+    if (last && !folded && !cts_timeline_has_logs(run_path))
+        (void)!cts_seal_write(run_path, NULL); /* without it readers know less */
     if (cts_record_wants_memory(arguments)) sound = judge_memory(arguments, run_path) && sound;
     if (!mpi && last && !cts_timeline_has_logs(run_path))
         cts_catalogue_discard_empty(run_path); /* one that holds something stays */

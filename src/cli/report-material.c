@@ -85,6 +85,7 @@ static enum cts_status gather(struct cts_report_material *material,
     if (cts_cli_is_archive(path)) return look_at_time(material, options, error);
     if ((status = cts_recording_open(path, &material->recording, error))) return status;
     material->has_run = true;
+    cts_cli_name_lost_timeline(path, &material->recording.timeline_gaps);
     if (!options->only_figures && cts_cli_has_timeline(path) &&
         (status = look_at_time(material, options, error)))
         return status;

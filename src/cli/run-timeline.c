@@ -34,10 +34,44 @@ static void compare_with_seal(const char *run_path, struct cts_timeline *timelin
     cts_catalogue_release(&seal);
 }
 
+static bool has_archive(const char *run_path)
+{
+    char anchor[PATH_MAX];
+    const int length = snprintf(anchor, sizeof anchor, "%s/timeline/traces.otf2", run_path);
+    return length > 0 && (size_t)length < sizeof anchor && access(anchor, F_OK) == 0;
+}
+
+/* Why a run directory has no timeline of its own, as a sentence about the run; NULL: it has one,
+ * none was asked for, or nothing tells. */
+static const char *why_no_timeline(const char *run_path)
+{
+    const bool is_there = has_archive(run_path) || cts_timeline_has_logs(run_path);
+    struct cts_catalogue seal;
+    struct cts_error ignored;
+    const char *why = NULL;
+    if (cts_catalogue_read_seal(run_path, &seal, &ignored)) return NULL;
+    if (is_there && cts_seal_leaves_out_timeline(&seal))
+        why = "the files of a timeline did not exist when the recording ended: they are ignored";
+    else if (!is_there && !cts_seal_is_there(&seal) &&
+             cts_catalogue_get(&seal, CTS_TIMELINE_ASKED_KEY) && !cts_run_is_held(run_path))
+        why = "its timeline is missing, and the logs to make it of ('rank-*/timeline') too";
+    cts_catalogue_release(&seal);
+    return why;
+}
+
+void cts_cli_name_lost_timeline(const char *run_path, struct cts_gaps *gaps)
+{
+    const char *const why = why_no_timeline(run_path);
+    if (why) cts_gaps_add(gaps, "%s", why);
+}
+
 enum cts_status cts_cli_open_timeline_quietly(const char *path, struct cts_timeline *timeline,
                                               struct cts_error *error)
 {
     struct cts_assembly assembly = {0};
+    const char *const why = is_directory(path) ? why_no_timeline(path) : NULL;
+    if (why)
+        return cts_fail(error, CTS_FORMAT, "run '%s' has no timeline of its own: %s", path, why);
     if (is_directory(path) && cts_timeline_has_logs(path)) {
         if (cts_run_is_held(path))
             return cts_fail(error, CTS_USAGE, "'%s' is still being recorded", path);
@@ -80,11 +114,8 @@ bool cts_cli_is_archive(const char *path)
 
 bool cts_cli_has_timeline(const char *path)
 {
-    char anchor[PATH_MAX];
-    if (!is_directory(path)) return false;
-    const int length = snprintf(anchor, sizeof anchor, "%s/timeline/traces.otf2", path);
-    return (length > 0 && (size_t)length < sizeof anchor && access(anchor, F_OK) == 0) ||
-           cts_timeline_has_logs(path);
+    return is_directory(path) && (has_archive(path) || cts_timeline_has_logs(path)) &&
+           !why_no_timeline(path);
 }
 
 /* ---- counts ---- */

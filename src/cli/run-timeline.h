@@ -24,8 +24,11 @@ void cts_cli_tell_damage(const char *path, struct cts_timeline *timeline);
 /* Whether the path is that of an OTF2 archive (its anchor file), by its name. */
 bool cts_cli_is_archive(const char *path);
 
-/* Whether a run directory holds a timeline, or logs to make it of. */
+/* Whether a run directory holds a timeline of its own, or logs to make it of. */
 bool cts_cli_has_timeline(const char *path);
+/* Adds to `gaps` why a run directory has no timeline of its own: it holds that of another run, or
+ * the timeline that was asked for is lost. Adds nothing otherwise. */
+void cts_cli_name_lost_timeline(const char *run_path, struct cts_gaps *gaps);
 
 struct cts_timeline_counts {
     uint64_t kinds[CTS_EVENT_KIND_COUNT];

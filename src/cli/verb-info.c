@@ -454,7 +454,10 @@ static int info_of_run(const struct cts_arguments *arguments, const char *run_pa
     if (status) return cts_report_error(arguments, &error);
     const struct cts_catalogue *const catalogue = &recording.catalogue;
     const bool is_decoded = decode(arguments, &recording);
-    if (timeline) take_gaps(&recording, timeline);
+    if (timeline)
+        take_gaps(&recording, timeline);
+    else
+        cts_cli_name_lost_timeline(run_path, &recording.timeline_gaps);
     status = cts_run_summarise(run_path, catalogue, &summary, &error);
     summary.is_decoded = is_decoded;
     summary.has_gaps = cts_gaps_any(&catalogue->gaps) || cts_gaps_any(&recording.timeline_gaps);

@@ -56,22 +56,20 @@ static enum cts_status prepare_run(const struct cts_arguments *arguments, const 
 {
     enum { NUMBERS_MAX = 10000 };
     const char *const asked = cts_argument(arguments, "output");
-    const bool replace = cts_argument_given(arguments, "force");
     char *const command = command_text(arguments);
     char path[PATH_MAX] = "ctascope-run";
     enum cts_status status = CTS_OK;
     if (!command) return cts_fail(error, CTS_MEMORY, "out of memory");
+    const struct cts_run_start start = {session, command, cts_argument_given(arguments, "force"),
+                                        cts_record_wants_timeline(arguments)};
     if (asked) {
         snprintf(path, sizeof path, "%s", asked);
-        status = cts_catalogue_prepare_and_hold(
-            path, &(struct cts_run_start){session, command, replace}, held, error);
+        status = cts_catalogue_prepare_and_hold(path, &start, held, error);
     } else {
-        status = cts_catalogue_prepare_and_hold(
-            path, &(struct cts_run_start){session, command, replace}, held, error);
+        status = cts_catalogue_prepare_and_hold(path, &start, held, error);
         for (int n = 2; status == CTS_USAGE && n < NUMBERS_MAX; n++) {
             snprintf(path, sizeof path, "ctascope-run-%d", n);
-            status = cts_catalogue_prepare_and_hold(
-                path, &(struct cts_run_start){session, command, replace}, held, error);
+            status = cts_catalogue_prepare_and_hold(path, &start, held, error);
         }
     }
     free(command);

@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 int cts_open_file_at(int directory, const char *name, int flags, mode_t mode)
@@ -21,6 +22,26 @@ int cts_open_file(const char *path, int flags, mode_t mode)
         file = open(path, flags | O_CLOEXEC, mode);
     } while (file < 0 && errno == EINTR);
     return file;
+}
+
+int cts_open_regular_file(const char *path, struct cts_error *error)
+{
+    struct stat facts;
+    const int file = cts_open_file(path, O_RDONLY | O_NONBLOCK | O_NOCTTY, 0);
+    if (file < 0) {
+        (void)cts_fail_errno(error, errno, "cannot open '%s'", path);
+        return -1;
+    }
+    if (fstat(file, &facts))
+        (void)cts_fail_errno(error, errno, "cannot read '%s'", path);
+    else if (S_ISDIR(facts.st_mode))
+        (void)cts_fail_errno(error, EISDIR, "cannot read '%s'", path);
+    else if (!S_ISREG(facts.st_mode))
+        (void)cts_fail(error, CTS_IO, "cannot read '%s': it is not a regular file", path);
+    else
+        return file;
+    close(file);
+    return -1;
 }
 
 FILE *cts_open_stream(const char *path, const char *mode)

@@ -8,10 +8,14 @@
 #include <stdio.h>
 #include <sys/types.h>
 
+#include "common/error.h"
+
 /* As open(), openat() and fopen(); flags and modes are theirs, O_CLOEXEC and "e" are added. */
 int cts_open_file(const char *path, int flags, mode_t mode);
 int cts_open_file_at(int directory, const char *name, int flags, mode_t mode);
 FILE *cts_open_stream(const char *path, const char *mode);
+/* Opens a regular file for reading; a pipe is not waited for. -1 after cts_fail(). */
+int cts_open_regular_file(const char *path, struct cts_error *error);
 /* As opendir(). */
 DIR *cts_open_directory(const char *path);
 

@@ -7,7 +7,10 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 #include <zlib.h>
+
+#include "common/read-file.h"
 
 enum { BLOCK_THREADS_MAX = 1024, PIECE_BYTES = 1 << 18 };
 
@@ -66,8 +69,13 @@ bool cts_folder_number(const char *text, uint64_t *number)
 enum cts_status cts_folder_read(const char *path, size_t ceiling_bytes, struct cts_buffer *text,
                                 struct cts_error *error)
 {
-    gzFile file = gzopen(path, "rb");
-    if (!file) return cts_fail_errno(error, errno ? errno : ENOMEM, "cannot open '%s'", path);
+    const int fd = cts_open_regular_file(path, error);
+    if (fd < 0) return error->status;
+    gzFile file = gzdopen(fd, "rb");
+    if (!file) {
+        close(fd);
+        return cts_fail(error, CTS_MEMORY, "no memory to read '%s'", path);
+    }
     (void)gzbuffer(file, PIECE_BYTES);
     enum cts_status status = CTS_OK;
     int count = 1;

@@ -29,13 +29,10 @@ enum { IMPORTER_COUNT = sizeof importers / sizeof *importers };
 static enum cts_status read_head(const char *path, uint8_t *head, size_t *head_bytes,
                                  struct cts_error *error)
 {
-    struct stat facts;
-    const int fd = cts_open_file(path, O_RDONLY | O_NONBLOCK, 0); /* a pipe is not waited for */
-    if (fd < 0) return cts_fail_errno(error, errno, "cannot open '%s'", path);
+    const int fd = cts_open_regular_file(path, error);
+    if (fd < 0) return error->status;
     enum cts_status status = CTS_OK;
-    if (fstat(fd, &facts) == 0 && !S_ISREG(facts.st_mode))
-        status = cts_fail(error, CTS_IO, "cannot read '%s': it is not a regular file", path);
-    const ssize_t count = status ? 0 : cts_read_file(fd, head, CTS_IMPORTER_HEAD_BYTES);
+    const ssize_t count = cts_read_file(fd, head, CTS_IMPORTER_HEAD_BYTES);
     if (count < 0) status = cts_fail_errno(error, errno, "cannot read '%s'", path);
     *head_bytes = count < 0 ? 0 : (size_t)count;
     close(fd);

@@ -93,5 +93,5 @@ enum cts_status cts_kineto_is_trace(const char *path, bool *is_own, struct cts_e
     *is_own = false;
     if (stat(path, &facts)) return CTS_OK;
     if (S_ISDIR(facts.st_mode)) return folder_has_one(path, is_own, error);
-    return S_ISREG(facts.st_mode) ? file_looks_so(path, is_own, error) : CTS_OK;
+    return file_looks_so(path, is_own, error); /* which refuses a pipe by name */
 }

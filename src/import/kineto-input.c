@@ -67,12 +67,9 @@ enum cts_status cts_kineto_input_open(const char *path, struct cts_kineto_input 
     if (!in) return cts_fail(error, CTS_MEMORY, "no memory");
     in->path = path;
     in->piece = malloc(PIECE_BYTES);
-    in->file = cts_open_file(path, O_RDONLY, 0);
-    enum cts_status status = CTS_OK;
-    if (in->file < 0)
-        status = cts_fail_errno(error, errno, "cannot open '%s'", path);
-    else if (!in->piece)
-        status = cts_fail(error, CTS_MEMORY, "no memory");
+    in->file = cts_open_regular_file(path, error);
+    enum cts_status status = in->file < 0 ? error->status : CTS_OK;
+    if (!status && !in->piece) status = cts_fail(error, CTS_MEMORY, "no memory");
     if (!status) status = fill(in, error);
     if (!status) status = start_unpacking(in, error);
     if (status)

@@ -17,6 +17,7 @@
 #include "common/array.h"
 #include "common/clock.h"
 #include "common/parallel.h"
+#include "common/read-file.h"
 #include "common/text-table.h"
 #include "import/grid.h"
 #include "import/trc-pack.h"
@@ -44,13 +45,10 @@ struct importing {
 static enum cts_status map_file(struct cts_trc_file *file, struct cts_error *error)
 {
     struct stat facts;
-    const int fd = open(file->path, O_RDONLY | O_CLOEXEC);
-    if (fd < 0) return cts_fail_errno(error, errno, "cannot open '%s'", file->path);
+    const int fd = cts_open_regular_file(file->path, error);
+    if (fd < 0) return error->status;
     enum cts_status status = CTS_OK;
-    if (fstat(fd, &facts))
-        status = cts_fail_errno(error, errno, "cannot read '%s'", file->path);
-    else if (!S_ISREG(facts.st_mode))
-        status = cts_fail(error, CTS_IO, "cannot read '%s': it is not a regular file", file->path);
+    if (fstat(fd, &facts)) status = cts_fail_errno(error, errno, "cannot read '%s'", file->path);
     if (!status && facts.st_size > 0) {
         void *const bytes = mmap(NULL, (size_t)facts.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
         if (bytes == MAP_FAILED)

@@ -6,6 +6,7 @@
 
 #include "common/array.h"
 #include "common/text-table.h"
+#include "common/utf8.h"
 #include "common/wrapped-text.h"
 #include "report/gaps-report.h"
 
@@ -525,9 +526,14 @@ enum cts_status cts_flow_print_json(const struct cts_flow_report *report,
 
 static void dot_text(const char *text, FILE *file)
 {
-    for (; text && *text; text++) {
+    while (*text) {
+        const size_t size = cts_utf8_length(text);
         if (*text == '"' || *text == '\\') fputc('\\', file);
-        fputc(*text, file);
+        if (size && cts_utf8_is_plain(text))
+            fwrite(text, 1, size, file);
+        else
+            fputc('?', file);
+        text += size ? size : 1;
     }
 }
 

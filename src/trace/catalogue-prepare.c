@@ -81,15 +81,17 @@ static void unmake_run(const char *run_path, bool was_absent)
     if (was_absent) rmdir(run_path);
 }
 
-static enum cts_status make_run(const char *run_path, const char *session, const char *command,
+static enum cts_status make_run(const char *run_path, const struct cts_run_start *start,
                                 struct cts_error *error)
 {
     const enum cts_content before = cts_directory_content(run_path);
     sqlite3 *db = NULL;
     enum cts_status status = cts_catalogue_check_directory(run_path, error);
     if (!status) status = cts_catalogue_open_database(run_path, &db, error);
-    if (!status) status = cts_catalogue_store_key(db, "session", session, true, error);
-    if (!status) status = cts_catalogue_store_key(db, "command", command, true, error);
+    if (!status) status = cts_catalogue_store_key(db, "session", start->session, true, error);
+    if (!status) status = cts_catalogue_store_key(db, "command", start->command, true, error);
+    if (!status && start->asks_timeline)
+        status = cts_catalogue_store_key(db, CTS_TIMELINE_ASKED_KEY, "1", true, error);
     cts_catalogue_close_database(db);
     if (status && (before == CTS_CONTENT_ABSENT || before == CTS_CONTENT_EMPTY))
         unmake_run(run_path, before == CTS_CONTENT_ABSENT);
@@ -100,7 +102,7 @@ enum cts_status cts_catalogue_prepare(const char *run_path, const char *session,
                                       const char *command, bool replace, struct cts_error *error)
 {
     return cts_catalogue_prepare_and_hold(
-        run_path, &(struct cts_run_start){session, command, replace}, NULL, error);
+        run_path, &(struct cts_run_start){session, command, replace, false}, NULL, error);
 }
 
 enum cts_status cts_catalogue_prepare_and_hold(const char *run_path,
@@ -128,7 +130,7 @@ enum cts_status cts_catalogue_prepare_and_hold(const char *run_path,
         else if (!joined)
             status = cts_run_delete(run_path, error);
     }
-    if (!status && !joined) status = make_run(run_path, start->session, start->command, error);
+    if (!status && !joined) status = make_run(run_path, start, error);
     if (!status && held) *held = cts_run_hold(run_path, start->session, start->command);
     close(lock);
     return status;

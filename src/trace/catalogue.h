@@ -289,7 +289,9 @@ struct cts_run_start {
     const char *session;
     const char *command;
     bool replace;
+    bool asks_timeline; /* stored as key CTS_TIMELINE_ASKED_KEY of table run */
 };
+#define CTS_TIMELINE_ASKED_KEY "timeline_asked"
 
 /* The same, and holds the run (run-lock.h) from the moment that it is prepared. */
 CTS_MUST_CHECK enum cts_status cts_catalogue_prepare_and_hold(const char *run_path,

@@ -72,7 +72,7 @@ static bool is_of_other_recording(void *state, const struct cts_acc_chunk *chunk
     struct strangers *const strangers = state;
     struct cts_recording *const recording = strangers->recording;
     const char *const path = below(recording, cts_acc_file_path(recording->reader, chunk->file));
-    if (cts_seal_file(&recording->catalogue, path)) return false;
+    if (!cts_seal_leaves_out(&recording->catalogue, path)) return false;
     if (strangers->file != chunk->file)
         cts_gaps_add(&recording->catalogue.gaps,
                      "'%s' did not exist when the recording ended: it is ignored", path);
@@ -97,8 +97,7 @@ static bool is_of_no_launch(void *state, const struct cts_acc_chunk *chunk)
 static void leave_out_strangers(struct cts_recording *recording)
 {
     struct strangers strangers = {.recording = recording, .file = CTS_NONE, .launch = CTS_NONE};
-    if (cts_seal_is_there(&recording->catalogue) && recording->catalogue.file_count)
-        cts_acc_leave_out(recording->reader, is_of_other_recording, &strangers);
+    cts_acc_leave_out(recording->reader, is_of_other_recording, &strangers);
     if (!may_be_behind(&recording->catalogue))
         cts_acc_leave_out(recording->reader, is_of_no_launch, &strangers);
 }

@@ -204,6 +204,16 @@ const struct cts_run_file *cts_seal_file(const struct cts_catalogue *catalogue, 
     return NULL;
 }
 
+bool cts_seal_leaves_out(const struct cts_catalogue *catalogue, const char *path)
+{
+    return cts_seal_is_there(catalogue) && catalogue->file_count && !cts_seal_file(catalogue, path);
+}
+
+bool cts_seal_leaves_out_timeline(const struct cts_catalogue *catalogue)
+{
+    return cts_seal_leaves_out(catalogue, "timeline/traces.otf2");
+}
+
 /* The seal may be anybody's: a path that leaves the run is none of its files. */
 static bool is_below(const char *path, const char *folder)
 {

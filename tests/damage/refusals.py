@@ -255,6 +255,69 @@ class Refusals(unittest.TestCase):
         self.assertRegex(self.call("info", run).stdout, "MISSING +the timeline was made without")
         self.assertTrue(os.path.exists(run + "/rank-0/timeline/definitions.log"))
 
+    def test_a_timeline_of_another_run_is_not_taken_for_its_own(self):
+        self.record("--memory", "-o", "accesses")
+        self.addCleanup(shutil.rmtree, "accesses")
+        before = json.loads(self.call("comm", "accesses", "--format", "json").stdout)
+        self.assertTrue(json.loads(self.call("info", "accesses", "--format", "json").stdout)["totals"]["complete"])
+        shutil.copytree("whole/timeline", "accesses/timeline")
+        reason = "the files of a timeline did not exist when the recording ended"
+        for verb in ("path", "whatif"):
+            more = ("--targets",) if verb == "whatif" else ()
+            self.assertIn(reason, self.call(verb, "accesses", *more, status=1).stderr)
+        done = self.call("info", "accesses").stdout
+        self.assertRegex(done, "complete +NO")
+        self.assertNotIn("Timeline", done)
+        self.assertIn(reason, " ".join(done.split()))
+        self.assertFalse(json.loads(self.call("info", "accesses", "--format", "json").stdout)["totals"]["complete"])
+        self.assertEqual(json.loads(self.call("comm", "accesses", "--format", "json").stdout), before)
+        self.assertIn(reason, self.call("report", "accesses", "-o", "page.html").stderr)
+
+    def test_a_timeline_made_after_the_recording_is_the_runs_own(self):
+        """A run whose record could not make the timeline, as on a full disk, is readable later."""
+        run = self.killed("later")
+        os.mkdir(run + "/timeline")  # an empty directory is no archive
+        self.call("info", run)
+        for _ in range(2):
+            self.assertTrue(json.loads(self.call("path", run, "--format", "json").stdout)["path_ns"])
+        # where it cannot be made, the run is not sealed without it
+        script = "mkdir -p blocked/timeline/in-the-way; exec " + self.program + " 2 4"
+        done = subprocess.run([CTASCOPE, "record", "--timeline", "-o", "blocked", "--", "sh", "-c", script],
+                              text=True, check=False, capture_output=True, env=support.environment())
+        self.addCleanup(shutil.rmtree, "blocked")
+        self.assertTrue(os.path.exists("blocked/rank-0/timeline"), done.stderr)
+        shutil.rmtree("blocked/timeline")
+        self.assertTrue(json.loads(self.call("path", "blocked", "--format", "json").stdout)["path_ns"])
+        self.call("path", "blocked")
+
+    def test_a_timeline_that_is_lost_with_its_logs_is_named(self):
+        run = self.killed("lost")
+        for name in os.listdir(run + "/rank-0/timeline"):
+            os.remove(run + "/rank-0/timeline/" + name)
+        self.assertIn("its timeline is missing", " ".join(self.call("info", run).stdout.split()))
+        self.assertIn("its timeline is missing", self.call("path", run, status=1).stderr)
+        # one that nobody asked for is not missing
+        self.record("--memory", "-o", "accesses")
+        self.addCleanup(shutil.rmtree, "accesses")
+        self.assertNotIn("timeline", self.call("info", "accesses").stdout)
+        self.assertIn("record it with --timeline", self.call("path", "accesses", status=1).stderr)
+
+    def test_import_does_not_wait_for_pipes(self):
+        for name, other in (("a.json", "b.json"), ("run.json", "b.json"), ("a.json.gz", "b.json")):
+            os.mkdir("traces")
+            os.mkfifo("traces/" + name)
+            with open("traces/" + other, "w", encoding="utf-8") as file:
+                file.write('{"traceEvents":[{"ph":"X","cat":"cpu_op","name":"a","pid":1,"tid":1,"ts":1,"dur":2}]}')
+            done = self.call("import", "traces", "-o", "imported", status=1)
+            self.assertIn(f"'traces/{name}': it is not a regular file", done.stderr)
+            shutil.rmtree("traces")
+
+    def test_names_in_a_graph_cannot_control_a_terminal(self):
+        run = self.copy("named", "update kernels set name = name || char(27) || ']0;x' || char(7) || '\"'")
+        graph = self.call("flow", run, "--format", "dot").stdout
+        self.assertIn("?]0;x?\\\"", graph)
+        self.assertNotRegex(graph, "[\x00-\x09\x0b-\x1f]")
+
     def test_enriched_replaces_nothing(self):
         self.call("path", "whole", "--enriched", "enriched")
         self.addCleanup(shutil.rmtree, "enriched")
