@@ -183,9 +183,8 @@ static void print_summary(const struct cts_catalogue *catalogue,
     fputc('\n', stderr);
 }
 
-/* The accesses that were recorded; false when we failed to record any, or to read them. That there
- * are none is only said. */
-static bool judge_memory(const struct cts_arguments *arguments, const char *run_path)
+/* The accesses that were recorded, or why there are none. */
+static void judge_memory(const struct cts_arguments *arguments, const char *run_path)
 {
     struct cts_error error = {0};
     struct cts_catalogue catalogue = {0};
@@ -198,7 +197,6 @@ static bool judge_memory(const struct cts_arguments *arguments, const char *run_
                                     .catalogue = &catalogue,
                                     .summary = &summary};
     const bool silent = status || explain_nothing(&outcome, &error);
-    const bool failed = status || (silent && summary.failure && !summary.dropped_accesses);
     if (silent)
         cts_report_error(arguments, &error);
     else
@@ -209,7 +207,6 @@ static bool judge_memory(const struct cts_arguments *arguments, const char *run_
               stderr);
     cts_run_summary_release(&summary);
     cts_catalogue_release(&catalogue);
-    return !failed;
 }
 
 /* ---- the timeline ---- */
@@ -251,18 +248,17 @@ static bool all_ranks_came(const char *run_path)
     return true;
 }
 
-/* Makes the archive when we are the last; false when that fails. */
-static bool judge_timeline(const struct cts_arguments *arguments, const char *run_path, bool last,
+/* Makes the archive when we are the last. */
+static void judge_timeline(const struct cts_arguments *arguments, const char *run_path, bool last,
                            const struct cts_program_result *program)
 {
     struct cts_error error = {0};
     struct cts_assembly assembly;
     struct cts_gaps failures = {0};
-    if (!last || (cts_record_is_under_mpi() && !all_ranks_came(run_path))) return true;
+    if (!last || (cts_record_is_under_mpi() && !all_ranks_came(run_path))) return;
     const struct cts_assembly_options options = {.ends = program->ends,
                                                  .end_count = program->end_count};
-    const enum cts_status failed = cts_timeline_assemble(run_path, &options, &assembly, &error);
-    enum cts_status status = failed;
+    enum cts_status status = cts_timeline_assemble(run_path, &options, &assembly, &error);
     cts_failures_list(run_path, CTS_FAILURE_TIMELINE, "", &failures);
     if (!assembly.location_count && failures.named_count)
         status = cts_fail(&error, CTS_IO, "no timeline was recorded: %s", failures.texts[0]);
@@ -284,7 +280,6 @@ static bool judge_timeline(const struct cts_arguments *arguments, const char *ru
     else
         print_timeline(&assembly, run_path);
     cts_gaps_release(&failures);
-    return !failed && (assembly.event_count || !*assembly.failure);
 }
 
 int cts_record_judge(const struct cts_arguments *arguments, const char *run_path, int held,
@@ -299,15 +294,13 @@ int cts_record_judge(const struct cts_arguments *arguments, const char *run_path
     if (last && mpi) (void)cts_catalogue_tidy(run_path, NULL); /* read() says what is wrong */
     if (last && (!mpi || all_ranks_came(run_path))) cts_ids_forget(run_path);
     if (folded) cts_report_error(arguments, &error); /* the journals stay, and are read instead */
-    bool sound = true;
-    if (cts_record_wants_timeline(arguments))
-        sound = judge_timeline(arguments, run_path, last, program);
+    if (cts_record_wants_timeline(arguments)) judge_timeline(arguments, run_path, last, program);
     if (last) cts_failures_keep(run_path);
     /* A timeline that is still to be made of logs is none of a sealed run's files. */
     if (last && !folded && !cts_timeline_has_logs(run_path))
         (void)!cts_seal_write(run_path, NULL); /* without it readers know less */
-    if (cts_record_wants_memory(arguments)) sound = judge_memory(arguments, run_path) && sound;
+    if (cts_record_wants_memory(arguments)) judge_memory(arguments, run_path);
     if (!mpi && last && !cts_timeline_has_logs(run_path))
         cts_catalogue_discard_empty(run_path); /* one that holds something stays */
-    return program->status || sound ? program->status : CTS_EXIT_RECORD;
+    return program->status; /* whatever we could not do: who runs the program asks for that */
 }

@@ -124,7 +124,7 @@ class Record(Verb):
             return None
         if result.stdout != good.stdout:
             return "the program printed something else"
-        if result.status not in (good.status, OWN_FAILURE):
+        if result.status != good.status:
             return f"exit status {result.status} instead of the program's {good.status}"
         kept = result.files
         if kept and kept["complete"] and not kept["dropped_accesses"]:

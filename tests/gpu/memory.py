@@ -298,8 +298,7 @@ def sampled(options):
 
 def missing(options):
     command = [program(options, "memory_cases"), "plain"]
-    run = Run(options, "missing", command, environment={"CTASCOPE_SANITIZER": "/nowhere.so"},
-              status=125)
+    run = Run(options, "missing", command, environment={"CTASCOPE_SANITIZER": "/nowhere.so"})
     require("nothing was recorded: CTASCOPE_SANITIZER: /nowhere.so" in run.errors, run.errors)
     require("expect launches 1" in run.output, "the program did not run")
     return run.errors.strip()
@@ -348,7 +347,7 @@ def short_of_memory(options):
     """No room for the stack of patched code: the program does what it does, and one line says why
     nothing came."""
     run = Run(options, "short", [program(options, "memory_cases"), "full"],
-              environment={"SPARE_MIB": "128"}, status=125)
+              environment={"SPARE_MIB": "128"})
     require("expect accesses" in run.output, "the program did not run")
     lines = [line for line in run.errors.strip().splitlines() if line.startswith("ctascope")]
     require(len(lines) == 1, run.errors)
@@ -414,7 +413,7 @@ def kept(options):
     return f"{len(seeds)} programs killed at once, nothing lost: {ways}"
 
 
-def says(options, name, texts, status=125):
+def says(options, name, texts):
     """The program runs as ever, and one line says why nothing was recorded."""
     run = Run(options, name, [program(options, "memory_more"), name], status=status)
     require("expect launches" in run.output, "the program did not run")
