@@ -64,7 +64,9 @@ static bool begins_with(const char *text, const char *begin)
 static bool is_of_run(const char *below)
 {
     if (begins_with(below, "run.db")) return !below[6] || below[6] == '-';
-    if (!strcmp(below, ".recording")) return true;
+    if (!strcmp(below, ".recording") || !strcmp(below, ".ids")) return true;
+    if (begins_with(below, ".process-") || begins_with(below, ".failure-")) return true;
+    if (!strcmp(below, "timeline") || !strcmp(below, "timeline.new")) return true;
     return strchr(below, '/') && (begins_with(below, "rank-") || begins_with(below, "timeline/"));
 }
 
@@ -117,6 +119,16 @@ static enum cts_status check_recordings(const char *given, const char *target,
                             given, (int)(end - path), path);
     }
     return CTS_OK;
+}
+
+enum cts_status cts_output_check(const char *path, struct cts_error *error)
+{
+    char target[PATH_MAX];
+    size_t length = strlen(path);
+    while (length > 1 && path[length - 1] == '/') length--;
+    if ((size_t)snprintf(target, sizeof target, "%.*s", (int)length, path) >= sizeof target)
+        return CTS_OK; /* opening it says why */
+    return check_recordings(path, target, error);
 }
 
 /* ---- opening and closing ---- */

@@ -22,6 +22,8 @@ struct cts_output {
 /* CTS_IO, CTS_MEMORY, CTS_USAGE (a file of a recording); then there is nothing to close. */
 CTS_MUST_CHECK enum cts_status cts_output_open(const char *path, struct cts_output *output,
                                                struct cts_error *error);
+/* CTS_USAGE where a file or a directory of that name would be one of a recording. */
+CTS_MUST_CHECK enum cts_status cts_output_check(const char *path, struct cts_error *error);
 /* Ends the file: with `status` CTS_OK it takes its place; else the temporary one is removed. An
  * error of writing or closing that nobody has seen is reported. Returns `status`, or what failed
  * here. */

@@ -14,6 +14,7 @@
 #include "common/array.h"
 #include "common/json.h"
 #include "common/map.h"
+#include "common/output-file.h"
 #include "common/packing/packed-output.h"
 #include "common/remove-folder.h"
 #include "import/folder.h"
@@ -427,6 +428,8 @@ static enum cts_status make_folder(struct exporting *e)
     const char *const path = e->options->path;
     size_t length = strlen(path);
     while (length > 1 && path[length - 1] == '/') length--;
+    const enum cts_status status = cts_output_check(path, e->error);
+    if (status) return status;
     if (rmdir(path) && errno != ENOENT)
         return cts_fail(e->error, CTS_USAGE, "'%s' already exists", path);
     if (asprintf(&e->folder, "%.*s.part-%d", (int)length, path, (int)getpid()) < 0) {

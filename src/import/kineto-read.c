@@ -40,6 +40,7 @@ struct reader {
     enum cts_status status; /* of `take` or memory; ends the parse */
     yajl_handle yajl;
     jmp_buf no_memory; /* where the parser's allocations end when there is no memory */
+    bool is_too_long;  /* they ended because one was for a string beyond STRING_BYTES_MAX */
     bool priming;      /* what comes is not from the file */
     uint64_t chunk_at; /* in the file, of the bytes at hand */
 
@@ -355,20 +356,24 @@ static const yajl_callbacks callbacks = {
 
 /* ---- going on after an error ---- */
 
+/* yajl looks at all of a string again with each piece of it that is read: quadratic work. */
+enum { STRING_BYTES_MAX = 16 << 20, NO_MEMORY = 1, TOO_LONG = 2 }; /* the last: of longjmp() */
+
 /* yajl uses what it is given unseen: without memory, the whole parse is left. */
 static void *parser_malloc(void *state, size_t byte_count)
 {
     struct reader *const r = state;
     void *const bytes = malloc(byte_count);
-    if (!bytes) longjmp(r->no_memory, 1);
+    if (!bytes) longjmp(r->no_memory, NO_MEMORY);
     return bytes;
 }
 
 static void *parser_realloc(void *state, void *before, size_t byte_count)
 {
     struct reader *const r = state;
-    void *const bytes = realloc(before, byte_count);
-    if (!bytes) longjmp(r->no_memory, 1);
+    r->is_too_long = byte_count > STRING_BYTES_MAX;
+    void *const bytes = r->is_too_long ? NULL : realloc(before, byte_count);
+    if (!bytes) longjmp(r->no_memory, r->is_too_long ? TOO_LONG : NO_MEMORY);
     return bytes;
 }
 
@@ -565,7 +570,17 @@ static void judge_end(struct reader *r)
 
 static enum cts_status parse(struct reader *r, uint8_t *chunk, struct cts_error *error)
 {
-    if (setjmp(r->no_memory)) return cts_fail(error, CTS_MEMORY, "no memory for a parser");
+    switch (setjmp(r->no_memory)) {
+    case 0:
+        break;
+    case TOO_LONG:
+        return cts_fail(error, CTS_FORMAT,
+                        "byte %llu: a string is longer than 16 MiB, or brackets are nested as "
+                        "deeply",
+                        (unsigned long long)r->file->bytes);
+    default:
+        return cts_fail(error, CTS_MEMORY, "no memory for a parser");
+    }
     if (!new_parser(r)) return cts_fail(error, CTS_MEMORY, "no memory for a parser");
     const enum cts_status status = read_chunks(r, chunk);
     if (!status) judge_end(r);
@@ -585,6 +600,7 @@ enum cts_status cts_kineto_read(const char *path, struct cts_kineto_file *file,
         status = cts_kineto_input_open(path, &r->input, error);
     }
     if (!status) status = parse(r, chunk, error);
+    if (status && r && r->is_too_long) status = cts_context(error, "cannot import '%s'", path);
     if (!status && !file->has_events)
         status = cts_fail(error, CTS_FORMAT, "cannot import '%s': it has no list 'traceEvents'%s%s",
                           path, *file->damage ? ": " : "", file->damage);

@@ -6,6 +6,12 @@
 #include <string.h>
 #include <zlib.h>
 
+enum cts_status cts_export_no_launch(const struct cts_catalogue *catalogue, struct cts_error *error)
+{
+    if (catalogue->launch_count) return cts_fail(error, CTS_USAGE, "the options select no launch");
+    return cts_fail(error, CTS_FORMAT, "the run holds no launch of a kernel");
+}
+
 enum cts_status cts_export_rank(const struct cts_catalogue *catalogue, uint32_t wanted,
                                 uint32_t *rank, struct cts_error *error)
 {
@@ -124,7 +130,6 @@ enum cts_status cts_export_walk(const struct cts_catalogue *catalogue,
         status = visit_launch(&w, launch);
     }
     cts_acc_batch_release(&w.batch);
-    if (!status && !result->launches)
-        status = cts_fail(error, CTS_USAGE, "the options select no launch");
+    if (!status && !result->launches) status = cts_export_no_launch(catalogue, error);
     return status;
 }

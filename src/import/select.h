@@ -28,5 +28,8 @@ CTS_MUST_CHECK enum cts_status cts_export_walk(const struct cts_catalogue *catal
 CTS_MUST_CHECK enum cts_status cts_export_rank(const struct cts_catalogue *catalogue,
                                                uint32_t wanted, uint32_t *rank,
                                                struct cts_error *error);
+/* Fails: there is no launch to export, since the run has none or the options select none. */
+enum cts_status cts_export_no_launch(const struct cts_catalogue *catalogue,
+                                     struct cts_error *error);
 
 #endif

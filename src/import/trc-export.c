@@ -230,7 +230,7 @@ static enum cts_status write_launches(struct exporting *e)
     put_run(&e->writer);
     e->result->entries = e->writer.entry_count;
     if (e->result->launches) return CTS_OK;
-    return cts_fail(e->error, CTS_USAGE, "the options select no launch");
+    return cts_export_no_launch(e->catalogue, e->error);
 }
 
 static enum cts_status write_file(struct exporting *e)

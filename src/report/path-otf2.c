@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include "common/array.h"
+#include "common/output-file.h"
 #include "common/parallel.h"
 #include "common/read-file.h"
 #include "common/remove-folder.h"
@@ -332,13 +333,13 @@ static enum cts_status check_place(const char *directory, struct cts_error *erro
     DIR *const stream = cts_open_directory(directory);
     const struct dirent *entry;
     bool is_empty = true;
-    if (!stream && errno == ENOENT) return CTS_OK;
+    if (!stream && errno == ENOENT) return cts_output_check(directory, error);
     if (!stream) return cts_fail_errno(error, errno, "cannot write into '%s'", directory);
     while (is_empty && (entry = readdir(stream)))
         is_empty = !strcmp(entry->d_name, ".") || !strcmp(entry->d_name, "..");
     closedir(stream);
     return is_empty
-               ? CTS_OK
+               ? cts_output_check(directory, error)
                : cts_fail(error, CTS_USAGE,
                           "'%s' is not empty: the enriched trace needs a new directory", directory);
 }

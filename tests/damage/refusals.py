@@ -312,6 +312,40 @@ class Refusals(unittest.TestCase):
             self.assertIn(f"'traces/{name}': it is not a regular file", done.stderr)
             shutil.rmtree("traces")
 
+    def test_a_string_without_end_is_refused(self):
+        """Each further piece of a string costs a look at all of it, so its length has a limit."""
+        for length, status in ((1 << 20, 0), (40 << 20, 1)):
+            with open("long.json", "w", encoding="ascii") as file:
+                file.write('{"traceEvents":[{"ph":"X","cat":"cpu_op","name":"' + "A" * length +
+                           '","pid":1,"tid":1,"ts":1,"dur":2}]}')
+            self.addCleanup(shutil.rmtree, "imported", ignore_errors=True)
+            done = self.call("import", "long.json", "--force", "-o", "imported", status=status)
+            if status:
+                self.assertRegex(done.stderr, r"'long.json': byte \d+: a string is longer than 16 MiB")
+                self.assertEqual(len(done.stderr.splitlines()), 1, done.stderr)
+        os.remove("long.json")
+
+    def test_export_of_a_run_without_launches(self):
+        self.call("record", "-o", "idle", "--", self.program, "0", "4", status=3)
+        self.addCleanup(shutil.rmtree, "idle")
+        for arguments in (("-o", "x.trc"), ("--format", "csv", "-o", "x.csv"), ("--format", "json", "-o", "x")):
+            done = self.call("export", "idle", *arguments, status=1)
+            self.assertIn("the run holds no launch", done.stderr)
+            self.assertFalse(os.path.exists(arguments[-1]))
+
+    def test_outputs_keep_out_of_a_run_that_is_being_recorded(self):
+        run = self.killed("open")
+        kept = self.files(run)
+        for arguments in (("report", "whole", "-o", run + "/.ids"),
+                          ("report", "whole", "-o", run + "/.recording"),
+                          ("report", "whole", "-o", run + "/.process-1"),
+                          ("path", "whole", "--enriched", run + "/timeline"),
+                          ("path", "whole", "--enriched", run + "/timeline.new/"),
+                          ("export", "whole", "--format", "json", "-o", run + "/timeline")):
+            with self.subTest(arguments=arguments):
+                self.assertIn("it belongs to the run", self.call(*arguments, status=2).stderr)
+        self.assertEqual(self.files(run), kept)
+
     def test_names_in_a_graph_cannot_control_a_terminal(self):
         run = self.copy("named", "update kernels set name = name || char(27) || ']0;x' || char(7) || '\"'")
         graph = self.call("flow", run, "--format", "dot").stdout
