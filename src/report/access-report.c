@@ -409,9 +409,9 @@ void cts_access_choose_site(const struct cts_access_report *report, struct cts_s
 enum cts_status cts_access_print_summary(const struct cts_access_report *report, FILE *file,
                                          struct cts_error *error)
 {
-    cts_print_paragraph(file, 2, "Memory accesses in '%s': %s in %s requests", report->run_path,
+    cts_print_paragraph(file, 2, "Memory accesses in '%s': %s in %s", report->run_path,
                         cts_counted_text(report->result->access_count, "access", "accesses").text,
-                        cts_count_text(report->result->record_count).text);
+                        cts_counted_text(report->result->record_count, "request", "requests").text);
     fputs("\nFindings\n", file);
     struct cts_short_names kernels;
     enum cts_status status = name_kernels(report, &kernels, error);

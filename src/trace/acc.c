@@ -359,6 +359,8 @@ enum cts_status cts_acc_open_readable(const char *run_path, struct cts_acc_reade
                                       void (*note)(void *state, const struct cts_error *error),
                                       void *state, struct cts_error *error)
 {
+    struct cts_error own;
+    if (!error) error = &own; /* `note` is told it all the same */
     *out = NULL;
     struct cts_acc_reader *const reader = calloc(1, sizeof *reader);
     if (!reader) return cts_fail(error, CTS_MEMORY, "no memory to read '%s'", run_path);

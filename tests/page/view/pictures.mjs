@@ -84,7 +84,11 @@ async function takeReport(name, example, args, options, height, section = undefi
     const page = await browser.newPage({ viewport: { width: 1280, height }, colorScheme: "light" });
     await page.goto(pathToFileURL(file).href);
     await page.waitForLoadState("networkidle");
-    if (section) await page.locator(`text="${section}" >> visible=true`).last().evaluate((title) => title.scrollIntoView());
+    if (section)
+        await page
+            .locator(`text="${section}" >> visible=true`)
+            .last()
+            .evaluate((title) => title.scrollIntoView());
     await settle(page, 500);
     await page.screenshot({ path: join(pictures, name) });
     await page.close();
