@@ -199,7 +199,8 @@ bool cts_seal_is_there(const struct cts_catalogue *catalogue)
     return cts_catalogue_get(catalogue, CTS_SEAL_KEY) || catalogue->checksum_count;
 }
 
-const struct cts_run_file *cts_seal_file(const struct cts_catalogue *catalogue, const char *path)
+/* The file of the seal with that path below the run; NULL: it names none. */
+static const struct cts_run_file *seal_file(const struct cts_catalogue *catalogue, const char *path)
 {
     for (size_t i = 0; i < catalogue->file_count; i++)
         if (strcmp(catalogue->files[i].path, path) == 0) return &catalogue->files[i];
@@ -208,7 +209,7 @@ const struct cts_run_file *cts_seal_file(const struct cts_catalogue *catalogue, 
 
 bool cts_seal_leaves_out(const struct cts_catalogue *catalogue, const char *path)
 {
-    return cts_seal_is_there(catalogue) && catalogue->file_count && !cts_seal_file(catalogue, path);
+    return cts_seal_is_there(catalogue) && catalogue->file_count && !seal_file(catalogue, path);
 }
 
 bool cts_seal_leaves_out_timeline(const struct cts_catalogue *catalogue)

@@ -21,8 +21,6 @@ void cts_seal_check_files(const char *run_path, const struct cts_catalogue *cata
                           enum cts_seal_part part, struct cts_gaps *gaps);
 /* Whether the run is sealed; then files that its seal does not name are not its own. */
 bool cts_seal_is_there(const struct cts_catalogue *catalogue);
-/* The file of the seal with that path below the run; NULL: it names none. */
-const struct cts_run_file *cts_seal_file(const struct cts_catalogue *catalogue, const char *path);
 /* Whether the run is sealed and its seal lists other files, but not that one: then it is not the
  * run's own. The second asks this of the timeline; it holds of a run without a timeline, too. */
 bool cts_seal_leaves_out(const struct cts_catalogue *catalogue, const char *path);
