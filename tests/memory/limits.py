@@ -76,7 +76,7 @@ class Limits(unittest.TestCase):
         self.check_same(True, "comm", self.large, "--format", "json")
 
     def test_access(self):
-        self.check_same(True, "access", self.large, "--format", "json")
+        self.check_same(True, "access", record(self.program, LARGE + 1), "--format", "json")
 
     def test_access_by_several_threads(self):
         """Each thread paints late what is scattered; the bits that it paints are of all threads."""
