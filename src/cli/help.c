@@ -15,7 +15,7 @@ static const struct {
     {CTS_EXIT_USAGE, "invalid command line"},
     {CTS_EXIT_THRESHOLD, "access, diff, flow: a --fail-on or --fail-above condition is met"},
     {CTS_EXIT_MACHINE, "this machine lacks something that the command needs"},
-    {CTS_EXIT_RECORD, "record: ctascope itself failed"},
+    {CTS_EXIT_RECORD, "record: the run could not be set up"},
 };
 
 static void print_exit_codes(FILE *file)

@@ -174,8 +174,6 @@ enum cts_status cts_seal_write(const char *run_path, struct cts_error *error)
 {
     static const char begin[] = "BEGIN IMMEDIATE; DELETE FROM files; DELETE FROM checksums";
     sqlite3 *db = NULL;
-    struct cts_error unasked; /* what is read says to us why it cannot be, asked or not */
-    if (!error) error = &unasked;
     enum cts_status status = cts_catalogue_open_database(run_path, &db, error);
     if (!status && (!cts_seal_has_table(db, "files") || !cts_seal_has_table(db, "checksums"))) {
         if (cts_sql_has_failed(db)) status = cts_sql_fail(db, error, "cannot seal the run");

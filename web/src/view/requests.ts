@@ -127,8 +127,8 @@ export interface SectorCost {
     distinctBytes: number;
 }
 
-// How many units of so many bytes lie below accesses that ascend: without a list of them, which would take most of the
-// time where there are many requests.
+// Counts the units of `unitBytes` (sectors, for example) that the accesses touch. The addresses must ascend.
+// The function makes no list of units: with many requests, building it would take most of the time.
 function countUnits(ascending: ArrayLike<number>, count: number, width: number, unitBytes: number): number {
     let units = 0,
         seen = -1;
