@@ -415,7 +415,7 @@ def kept(options):
 
 def says(options, name, texts):
     """The program runs as ever, and one line says why nothing was recorded."""
-    run = Run(options, name, [program(options, "memory_more"), name], status=status)
+    run = Run(options, name, [program(options, "memory_more"), name])
     require("expect launches" in run.output, "the program did not run")
     lines = [line for line in run.errors.strip().splitlines() if line.startswith("ctascope")]
     require(len(lines) == 1, run.errors)
