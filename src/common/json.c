@@ -1,6 +1,9 @@
 /* The writer knows three things: how deep it is, whether the open container has a member (so that
  * the next one needs a comma), and whether a key waits for its value. "Has a member" needs no
- * stack: when a container closes, the one around it has at least that member. */
+ * stack: when a container closes, the one around it has at least that member.
+ *
+ * A list of launches or transfers easily has 100 MB: whatever is written for each member goes to
+ * the stream without its lock and without printf. */
 #include "common/json.h"
 
 #include <math.h>
@@ -34,14 +37,25 @@ enum cts_status cts_json_end_after(struct cts_json *json, enum cts_status status
     return status;
 }
 
+static inline void put(const struct cts_json *json, char c)
+{
+    putc_unlocked(c, json->file);
+}
+
+static void put_bytes(const struct cts_json *json, const char *bytes, size_t length)
+{
+    fwrite_unlocked(bytes, 1, length, json->file);
+}
+
 static bool on_one_line(const struct cts_json *json)
 {
     return json->row_depth && json->depth >= json->row_depth;
 }
 
-static void line_break(struct cts_json *json)
+static void line_break(const struct cts_json *json)
 {
-    fprintf(json->file, "\n%*s", (int)(2 * json->depth), "");
+    put(json, '\n');
+    for (unsigned i = 0; i < json->depth; i++) put_bytes(json, "  ", 2);
 }
 
 /* What stands in front of a value or key. */
@@ -51,18 +65,18 @@ static void lead(struct cts_json *json)
         json->after_key = false;
         return;
     }
-    if (json->has_member) fputc(',', json->file);
+    if (json->has_member) put(json, ',');
     if (json->depth && !on_one_line(json))
         line_break(json);
     else if (json->has_member)
-        fputc(' ', json->file);
+        put(json, ' ');
     json->has_member = true;
 }
 
 static void open_container(struct cts_json *json, char bracket, bool row)
 {
     lead(json);
-    fputc(bracket, json->file);
+    put(json, bracket);
     json->depth++;
     json->has_member = false;
     if (row && !json->row_depth) json->row_depth = json->depth;
@@ -75,7 +89,7 @@ static void close_container(struct cts_json *json, char bracket)
     if (json->row_depth == json->depth) json->row_depth = 0;
     json->depth--;
     if (json->has_member && !one_line) line_break(json);
-    fputc(bracket, json->file);
+    put(json, bracket);
     json->has_member = true;
 }
 
@@ -132,60 +146,92 @@ static void write_character(FILE *file, const char *text, size_t length)
         fprintf(file, "\\u%04x", (t[0] & 0x0fu) << 12 | (t[1] & 0x3fu) << 6 | (t[2] & 0x3fu));
 }
 
-static void write_text(FILE *file, const char *text)
+/* As many characters as are written as they are, and have one byte each. */
+static size_t simple_length(const char *text)
 {
-    fputc('"', file);
+    const char *at = text;
+    while (*at >= 0x20 && *at < 0x7f && *at != '"' && *at != '\\') at++;
+    return (size_t)(at - text);
+}
+
+static void write_text(const struct cts_json *json, const char *text)
+{
+    put(json, '"');
     while (*text) {
+        const size_t simple = simple_length(text);
+        put_bytes(json, text, simple);
+        text += simple;
+        if (!*text) break;
         const size_t length = cts_utf8_length(text);
         if (length == 0) {
-            fputs("\\ufffd", file);
+            fputs("\\ufffd", json->file);
             text++;
         } else if (length == 1) {
-            write_ascii(file, (unsigned char)*text++);
+            write_ascii(json->file, (unsigned char)*text++);
         } else {
-            write_character(file, text, length);
+            write_character(json->file, text, length);
             text += length;
         }
     }
-    fputc('"', file);
+    put(json, '"');
 }
 
 void cts_json_key(struct cts_json *json, const char *key)
 {
     assert(json->depth && !json->after_key);
     lead(json);
-    write_text(json->file, key);
-    fputs(": ", json->file);
+    write_text(json, key);
+    put_bytes(json, ": ", 2);
     json->after_key = true;
+}
+
+static void write_plain(const struct cts_json *json, const char *text)
+{
+    put_bytes(json, text, strlen(text));
 }
 
 void cts_json_string(struct cts_json *json, const char *text)
 {
     lead(json);
     if (text)
-        write_text(json->file, text);
+        write_text(json, text);
     else
-        fputs("null", json->file);
+        write_plain(json, "null");
+}
+
+static void write_number(const struct cts_json *json, bool is_negative, uint64_t magnitude)
+{
+    char digits[21];
+    size_t at = sizeof digits;
+    do digits[--at] = (char)('0' + magnitude % 10);
+    while (magnitude /= 10);
+    if (is_negative) digits[--at] = '-';
+    put_bytes(json, digits + at, sizeof digits - at);
 }
 
 void cts_json_u64(struct cts_json *json, uint64_t value)
 {
     lead(json);
-    fprintf(json->file, "%llu", (unsigned long long)value);
+    write_number(json, false, value);
 }
 
 void cts_json_i64(struct cts_json *json, int64_t value)
 {
     lead(json);
-    fprintf(json->file, "%lld", (long long)value);
+    write_number(json, value < 0, value < 0 ? 0 - (uint64_t)value : (uint64_t)value);
 }
 
-/* The shortest of the usual precisions that reads back as the same value. */
+/* The shortest of the usual precisions that reads back as the same value; for whole numbers of up
+ * to 15 digits these are their digits. */
 void cts_json_double(struct cts_json *json, double value)
 {
     lead(json);
     if (!isfinite(value)) {
-        fputs("null", json->file);
+        write_plain(json, "null");
+        return;
+    }
+    if (fabs(value) < 1e15 && (double)(int64_t)value == value && !(value == 0 && signbit(value))) {
+        write_number(json, value < 0, (uint64_t)fabs(value));
         return;
     }
     char text[40];
@@ -193,19 +239,19 @@ void cts_json_double(struct cts_json *json, double value)
         snprintf(text, sizeof text, "%.*g", digits, value);
         if (strtod(text, NULL) == value) break;
     }
-    fputs(text, json->file);
+    write_plain(json, text);
 }
 
 void cts_json_bool(struct cts_json *json, bool value)
 {
     lead(json);
-    fputs(value ? "true" : "false", json->file);
+    write_plain(json, value ? "true" : "false");
 }
 
 void cts_json_null(struct cts_json *json)
 {
     lead(json);
-    fputs("null", json->file);
+    write_plain(json, "null");
 }
 
 void cts_json_hex(struct cts_json *json, uint64_t value)

@@ -51,6 +51,32 @@ static void numbers_keep_all_their_digits(void **state)
                                "\"0xdeadbeef00000001\"]\n");
 }
 
+static void write_whole_numbers(struct cts_json *json)
+{
+    cts_json_open_array_row(json);
+    cts_json_u64(json, 0);
+    cts_json_i64(json, INT64_MAX);
+    cts_json_i64(json, -7);
+    cts_json_double(json, 0.0);
+    cts_json_double(json, -0.0);
+    cts_json_double(json, -12);
+    cts_json_double(json, 999999999999999);
+    cts_json_double(json, 1e15);
+    cts_json_double(json, 9007199254740993.0);
+    cts_json_double(json, -1e19);
+    cts_json_double(json, 0.99995);
+    cts_json_close_array(json);
+}
+
+/* As printf's %.15g to %.17g write them. */
+static void whole_numbers_are_their_digits(void **state)
+{
+    (void)state;
+    assert_json(write_whole_numbers,
+                "[0, 9223372036854775807, -7, 0, -0, -12, 999999999999999, 1e+15, "
+                "9007199254740992, -1e+19, 0.99995]\n");
+}
+
 static void write_texts(struct cts_json *json)
 {
     cts_json_open_array_row(json);
@@ -141,6 +167,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(numbers_keep_all_their_digits),
+        cmocka_unit_test(whole_numbers_are_their_digits),
         cmocka_unit_test(texts_are_escaped_and_well_formed),
         cmocka_unit_test(containers_are_laid_out),
         cmocka_unit_test(a_full_device_is_noticed),
