@@ -39,20 +39,41 @@ enum cts_status cts_strides_add_bin(struct cts_strides *strides, uint32_t bin, u
                                     struct cts_error *error)
 {
     if (!strides->counts && cts_strides_prepare(strides, error)) return CTS_MEMORY;
-    strides->counts[bin] += count;
-    strides->dirty[bin / CTS_STRIDE_PART] = 1;
+    cts_strides_count_bin(strides, bin, count);
     return CTS_OK;
+}
+
+/* The first bit from `bit` on that is set; bit_count: none. */
+static uint32_t next_bit(const uint64_t *words, uint32_t bit, uint32_t bit_count)
+{
+    while (bit < bit_count) {
+        const uint64_t rest = words[bit / 64] >> bit % 64;
+        if (rest) return bit + (uint32_t)__builtin_ctzll(rest);
+        bit = (bit / 64 + 1) * 64;
+    }
+    return bit_count;
+}
+
+/* The first line in use from `line` on; CTS_STRIDE_LINES: none. */
+static uint32_t next_line(const struct cts_strides *strides, uint32_t line)
+{
+    uint32_t word = line / 64;
+    if (line == CTS_STRIDE_LINES) return line;
+    const uint32_t found = next_bit(strides->lines, line, (word + 1) * 64);
+    if (found < (word + 1) * 64) return found;
+    word = next_bit(strides->words, word + 1, CTS_STRIDE_LINE_WORDS);
+    return word == CTS_STRIDE_LINE_WORDS ? CTS_STRIDE_LINES
+                                         : next_bit(strides->lines, word * 64, (word + 1) * 64);
 }
 
 uint32_t cts_strides_next(const struct cts_strides *strides, uint32_t bin)
 {
-    while (bin < CTS_STRIDE_BINS) {
-        if (!strides->dirty[bin / CTS_STRIDE_PART])
-            bin = (bin / CTS_STRIDE_PART + 1) * CTS_STRIDE_PART;
-        else if (strides->counts[bin])
-            return bin;
-        else
-            bin++;
+    for (uint32_t line = bin / CTS_STRIDE_LINE;
+         (line = next_line(strides, line)) < CTS_STRIDE_LINES; line++) {
+        const uint32_t end = (line + 1) * CTS_STRIDE_LINE;
+        if (bin + CTS_STRIDE_LINE < end) bin = end - CTS_STRIDE_LINE;
+        for (; bin < end; bin++)
+            if (strides->counts[bin]) return bin;
     }
     return CTS_STRIDE_BINS;
 }
@@ -75,11 +96,14 @@ enum cts_status cts_strides_merge(struct cts_strides *sum, const struct cts_stri
 
 void cts_strides_clear(struct cts_strides *strides)
 {
-    for (unsigned part = 0; part < CTS_STRIDE_PARTS; part++)
-        if (strides->dirty[part])
-            memset(strides->counts + (size_t)part * CTS_STRIDE_PART, 0,
-                   CTS_STRIDE_PART * sizeof *strides->counts);
-    memset(strides->dirty, 0, sizeof strides->dirty);
+    for (uint32_t line = 0; (line = next_line(strides, line)) < CTS_STRIDE_LINES; line++)
+        memset(strides->counts + (size_t)line * CTS_STRIDE_LINE, 0,
+               CTS_STRIDE_LINE * sizeof *strides->counts);
+    for (uint32_t word = 0;
+         (word = next_bit(strides->words, word, CTS_STRIDE_LINE_WORDS)) < CTS_STRIDE_LINE_WORDS;
+         word++)
+        strides->lines[word] = 0;
+    memset(strides->words, 0, sizeof strides->words);
 }
 
 void cts_strides_release(struct cts_strides *strides)

@@ -35,20 +35,23 @@ struct cts_stride_entry {
     uint64_t count;
 };
 
-/* A counter per bin, of which a program mostly touches a few pages; `dirty` says which parts of
- * CTS_STRIDE_PART counters are in use. Zero-initialise. */
+/* A counter per bin, of which a launch mostly touches a few. So that small launches cost little,
+ * what is in use has a bit for each line of CTS_STRIDE_LINE counters, and each word of such bits
+ * has a bit again. Zero-initialise. */
 enum {
     CTS_STRIDE_SIZES = 64 - 16, /* powers of two from CTS_STRIDE_EXACT on */
     CTS_STRIDE_STEPS = 2048,    /* bins of each */
     CTS_STRIDE_BINS = 2 * CTS_STRIDE_EXACT + 2 * CTS_STRIDE_SIZES * CTS_STRIDE_STEPS,
-    CTS_STRIDE_PART = 512,
-    CTS_STRIDE_PARTS = CTS_STRIDE_BINS / CTS_STRIDE_PART
+    CTS_STRIDE_LINE = 8, /* counters of a line of the cache */
+    CTS_STRIDE_LINES = CTS_STRIDE_BINS / CTS_STRIDE_LINE,
+    CTS_STRIDE_LINE_WORDS = CTS_STRIDE_LINES / 64
 };
-_Static_assert(CTS_STRIDE_BINS % CTS_STRIDE_PART == 0, "parts cover the bins");
+_Static_assert(CTS_STRIDE_BINS % (CTS_STRIDE_LINE * 64 * 64) == 0, "words cover the bins");
 
 struct cts_strides {
     uint64_t *counts;
-    uint8_t dirty[CTS_STRIDE_PARTS];
+    uint64_t lines[CTS_STRIDE_LINE_WORDS];      /* in use */
+    uint64_t words[CTS_STRIDE_LINE_WORDS / 64]; /* of `lines` that are not 0 */
 };
 
 /* The bin of a stride; the bin's member next to 0, and how many it has. */
@@ -65,14 +68,23 @@ static inline uint32_t cts_stride_bin(int64_t stride)
 CTS_MUST_CHECK enum cts_status cts_strides_prepare(struct cts_strides *strides,
                                                    struct cts_error *error);
 
+static inline void cts_strides_count_bin(struct cts_strides *strides, uint32_t bin, uint64_t count)
+{
+    const uint32_t line = bin / CTS_STRIDE_LINE;
+    const uint64_t bit = UINT64_C(1) << line % 64;
+    strides->counts[bin] += count;
+    if (strides->lines[line / 64] & bit) return;
+    strides->lines[line / 64] |= bit;
+    strides->words[line / 64 / 64] |= UINT64_C(1) << line / 64 % 64;
+}
+
 static inline enum cts_status cts_strides_add(struct cts_strides *strides, int64_t stride,
                                               uint64_t count, struct cts_error *error)
 {
     const uint32_t bin = cts_stride_bin(stride);
     if (__builtin_expect(!strides->counts, 0) && cts_strides_prepare(strides, error))
         return CTS_MEMORY;
-    strides->counts[bin] += count;
-    strides->dirty[bin / CTS_STRIDE_PART] = 1;
+    cts_strides_count_bin(strides, bin, count);
     return CTS_OK;
 }
 
