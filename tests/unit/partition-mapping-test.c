@@ -187,6 +187,18 @@ static void grids_that_are_too_long_for_a_curve_are_refused(void **state)
     assert_null(cts_mapping_named("zorder"));
 }
 
+/* Also of a mapping that no other case here knows: partitions() and cts_mapping_lay_out() assert what
+ * must hold of it. */
+static void every_mapping_lays_out_every_grid(void **state)
+{
+    static const uint32_t grids[][3] = {{5, 7, 1}, {3, 1, 9}, {6, 5, 4}, {2, 2, 2}, {33, 2, 1}};
+    (void)state;
+    for (size_t m = 0; m < CTS_MAPPING_COUNT; m++)
+        for (size_t g = 0; g < sizeof grids / sizeof *grids; g++)
+            for (uint32_t p = 1; p < 200; p += 1 + p / 8)
+                free(partitions(cts_mappings[m]->name, grids[g][0], grids[g][1], grids[g][2], p));
+}
+
 static void the_list_names_them_as_they_name_themselves(void **state)
 {
     static const char *const names[] = {
@@ -214,6 +226,7 @@ int main(void)
         cmocka_unit_test(fixed_mappings_are_even),
         cmocka_unit_test(block_cyclic_deals_blocks),
         cmocka_unit_test(grids_that_are_too_long_for_a_curve_are_refused),
+        cmocka_unit_test(every_mapping_lays_out_every_grid),
         cmocka_unit_test(the_list_names_them_as_they_name_themselves),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "common/promise.h"
+
 #define X(symbol, name) extern const struct cts_mapping cts_mapping_##symbol;
 CTS_MAPPINGS(X)
 #undef X
@@ -33,7 +35,9 @@ enum cts_status cts_mapping_lay_out(const struct cts_mapping *mapping,
 {
     if (grid->dimensions > 1) {
         const enum cts_status status = mapping->lay_out(grid, positions, length, error);
-        return status ? cts_context(error, "mapping '%s'", mapping->name) : CTS_OK;
+        if (status) return cts_context(error, "mapping '%s'", mapping->name);
+        CTS_ASSERT_EACH(i, grid->cta_count, positions[i] < *length);
+        return CTS_OK;
     }
     for (uint32_t i = 0; i < grid->cta_count; i++) positions[i] = i;
     *length = grid->cta_count ? grid->cta_count : 1;
