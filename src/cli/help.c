@@ -25,8 +25,18 @@ static void print_exit_codes(FILE *file)
         fprintf(file, "  %-*d %s\n", NAME_COLUMNS, exit_codes[i].code, exit_codes[i].text);
 }
 
+/* Of the list of verbs. */
+static int name_columns(void)
+{
+    size_t columns = NAME_COLUMNS;
+    for (const struct cts_verb *const *verb = cts_verbs; *verb; verb++)
+        if (strlen((*verb)->name) > columns) columns = strlen((*verb)->name);
+    return (int)columns;
+}
+
 void cts_help_overview(FILE *file)
 {
+    const int columns = name_columns();
     fputs(
         "ctascope records every memory access of a CUDA program's kernels, or a timeline of the\n"
         "program, and shows why kernels are slow, where data moves, and what the run waits on.\n\n"
@@ -34,7 +44,7 @@ void cts_help_overview(FILE *file)
         "Verbs:\n",
         file);
     for (const struct cts_verb *const *verb = cts_verbs; *verb; verb++)
-        fprintf(file, "  %-*s %s\n", NAME_COLUMNS, (*verb)->name, (*verb)->summary);
+        fprintf(file, "  %-*s %s\n", columns, (*verb)->name, (*verb)->summary);
     fputs("\nFirst steps:\n"
           "  ctascope cc -O2 app.cu -o app     # no GPU; with a GPU, record your nvcc binary as it "
           "is\n"

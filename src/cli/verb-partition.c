@@ -309,18 +309,7 @@ static enum cts_status print_touchers(const struct request *request,
     if (request->format != CTS_LIST_AS_JSON)
         return cts_sheet_print(&sheet, &request->choice, request->format == CTS_LIST_AS_CSV, stdout,
                                error);
-    struct cts_sheet_rows rows;
-    const enum cts_status status = cts_sheet_choose(&sheet, &request->choice, &rows, error);
-    if (status) return status;
-    struct cts_json json;
-    cts_json_begin(&json, stdout);
-    cts_json_open_object(&json);
-    cts_json_member_string(&json, "format", "ctascope-touchers");
-    cts_json_member_u64(&json, "version", 1);
-    cts_sheet_json(&sheet, &rows, &json);
-    cts_json_close_object(&json);
-    free(rows.rows);
-    return cts_json_end(&json, error);
+    return cts_sheet_print_json(&sheet, &request->choice, "ctascope-touchers", stdout, error);
 }
 
 static enum cts_status show_touchers(const char *run_path, uint64_t address,

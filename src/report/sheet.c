@@ -371,6 +371,24 @@ enum cts_status cts_sheet_print(const struct cts_sheet *sheet,
     return status;
 }
 
+enum cts_status cts_sheet_print_json(const struct cts_sheet *sheet,
+                                     const struct cts_sheet_choice *choice, const char *format,
+                                     FILE *file, struct cts_error *error)
+{
+    struct cts_sheet_rows rows;
+    const enum cts_status status = cts_sheet_choose(sheet, choice, &rows, error);
+    if (status) return status;
+    struct cts_json json;
+    cts_json_begin(&json, file);
+    cts_json_open_object(&json);
+    cts_json_member_string(&json, "format", format);
+    cts_json_member_u64(&json, "version", 1);
+    cts_sheet_json(sheet, &rows, &json);
+    cts_json_close_object(&json);
+    free(rows.rows);
+    return cts_json_end(&json, error);
+}
+
 enum cts_status cts_sheet_part(const struct cts_sheet *sheet, const char *heading,
                                const struct cts_sheet_choice *choice, FILE *file,
                                struct cts_error *error)

@@ -177,6 +177,13 @@ CTS_MUST_CHECK enum cts_status cts_sheet_csv(const struct cts_sheet *sheet,
 CTS_MUST_CHECK enum cts_status cts_sheet_print(const struct cts_sheet *sheet,
                                                const struct cts_sheet_choice *choice, bool as_csv,
                                                FILE *file, struct cts_error *error);
+/* The same as a JSON document that holds nothing else: {"format": format, "version": 1, "NAME":
+ * [...]}.
+ */
+CTS_MUST_CHECK enum cts_status cts_sheet_print_json(const struct cts_sheet *sheet,
+                                                    const struct cts_sheet_choice *choice,
+                                                    const char *format, FILE *file,
+                                                    struct cts_error *error);
 /* In a screenful: an empty line, a heading, those rows as a table, and how many more there are. */
 CTS_MUST_CHECK enum cts_status cts_sheet_part(const struct cts_sheet *sheet, const char *heading,
                                               const struct cts_sheet_choice *choice, FILE *file,

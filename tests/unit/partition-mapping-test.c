@@ -187,8 +187,8 @@ static void grids_that_are_too_long_for_a_curve_are_refused(void **state)
     assert_null(cts_mapping_named("zorder"));
 }
 
-/* Also of a mapping that no other case here knows: partitions() and cts_mapping_lay_out() assert what
- * must hold of it. */
+/* Also of a mapping that no other case here knows: partitions() and cts_mapping_lay_out() assert
+ * what must hold of it. */
 static void every_mapping_lays_out_every_grid(void **state)
 {
     static const uint32_t grids[][3] = {{5, 7, 1}, {3, 1, 9}, {6, 5, 4}, {2, 2, 2}, {33, 2, 1}};
