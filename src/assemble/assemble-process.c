@@ -233,7 +233,7 @@ static enum cts_status add_log(struct cts_log_process *p, const char *name, stru
         struct cts_process_message *const message =
             ITEM(p->messages, (uint32_t)p->messages.count, error);
         if (!message) return CTS_MEMORY;
-        *message = (struct cts_process_message){.level = 1, .text = strdup(error->text)};
+        *message = (struct cts_process_message){.level = 2, .text = strdup(error->text)};
         return CTS_OK; /* killed before the header was there, or damaged: nothing to read */
     }
     if (!status) status = CTS_ARRAY_RESERVE(&p->logs, p->logs.count + 1, error);
@@ -314,7 +314,7 @@ static enum cts_status read_definitions(struct cts_log_process *p, struct cts_er
             ITEM(p->messages, (uint32_t)p->messages.count, error);
         if (!message) return CTS_MEMORY;
         *message = (struct cts_process_message){
-            .level = 1,
+            .level = 2,
             .text =
                 strdup("the log of definitions is damaged: everything after the damage is lost")};
         status = CTS_OK;

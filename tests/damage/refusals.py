@@ -282,8 +282,8 @@ class Refusals(unittest.TestCase):
             self.assertTrue(json.loads(self.call("path", run, "--format", "json").stdout)["path_ns"])
         # where it cannot be made, the run is not sealed without it
         script = "mkdir -p blocked/timeline/in-the-way; exec " + self.program + " 2 4"
-        done = subprocess.run([CTASCOPE, "record", "--timeline", "-o", "blocked", "--", "sh", "-c", script],
-                              text=True, check=False, capture_output=True, env=support.environment())
+        done = subprocess.run([CTASCOPE, "record", "--timeline", "--memory", "-o", "blocked", "--", "sh",
+                               "-c", script], text=True, check=False, capture_output=True, env=support.environment())
         self.addCleanup(shutil.rmtree, "blocked")
         self.assertTrue(os.path.exists("blocked/rank-0/timeline"), done.stderr)
         shutil.rmtree("blocked/timeline")

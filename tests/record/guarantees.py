@@ -3,6 +3,7 @@
 unittest's arguments: a thousand kills, and every call that can fail."""
 import ctypes
 import errno
+import glob
 import json
 import os
 import random
@@ -74,6 +75,30 @@ class NotOurs(Guarantee):
     def test_descriptors_closed_while_recording(self):
         self.check_files("files-after", "ab")
 
+    def test_a_file_in_the_place_of_ours_is_not_written(self):
+        """Somebody moves a file of the run away while it grows, and puts another there."""
+        program = support.compiled("launches.cu", "-O2")
+        for kind, options in (("rank-0/*.acc", ()), ("rank-0/timeline/[0-9]*.log", ("--timeline",))):
+            run = f"run-{len(options)}"
+            record = self.start(support.ctascope_path, "record", "-o", run, *options, "--", program,
+                                "40", "64", "0", "step", stdin=subprocess.PIPE,
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+            self.assertEqual(record.stdout.readline(), "done 0\n")
+            names = glob.glob(f"{run}/{kind}")
+            self.assertTrue(names)
+            for name in names:
+                os.rename(name, f"away-{os.path.basename(name)}")
+                with open(name, "wb") as file:
+                    file.write(b"mine\n")
+            kept = [os.open(name, os.O_RDONLY) for name in names]  # whatever happens to the name
+            record.communicate()  # the end of its input
+            self.assertEqual(record.returncode, 3)
+            for file in kept:
+                self.assertEqual(os.pread(file, 100, 0), b"mine\n")
+                os.close(file)
+            self.assertIs(self.info(run)["totals"]["complete"], False)
+            count("descriptors")
+
     def timeline(self, run, launches, whole=True):
         """A run of time: launches that ended, and whether it is said to be all."""
         path = json.loads(self.ctascope("path", run, "--format", "json").stdout)
@@ -110,7 +135,9 @@ class NotOurs(Guarantee):
         self.addCleanup(os.umask, os.umask(0o002))  # a user's in Debian 13
         plain = self.run_(self.program, "state").stdout
         self.assertIn("errno 77", plain)
-        self.assertEqual(self.record("run", self.program, "state").stdout, plain)
+        for run, options in (("run", ()), ("time", ("--timeline",))):
+            done = self.record(run, self.program, "state", options=options)
+            self.assertEqual(done.stdout, plain, run)
         self.assertIs(self.lower_bound("run"), False)
         for name in ("run/run.db", "run/rank-0/0.acc"):  # by the umask that was at the start
             self.assertEqual(oct(os.stat(name).st_mode & 0o777), oct(0o664), name)
@@ -226,10 +253,12 @@ class NoHarm(Guarantee):
             count("system errors in the program")
 
     def test_one_interruption_costs_nothing(self):
-        for path in (".acc", "journal", ".ids"):
-            self.inject("run" + path, "open", 1, 1, errno.EINTR, path)
-            self.check_launches("run" + path, self.LAUNCHES)
-            self.assertIs(self.lower_bound("run" + path), False)
+        for i, path in enumerate((".acc", "journal", ".ids")):
+            run = f"run-{i}"  # a name with `path` in it would make all files of the run match
+            self.inject(run, "open", 1, 1, errno.EINTR, path)
+            self.check_launches(run, self.LAUNCHES)
+            self.assertIs(self.lower_bound(run), False)
+            self.assertEqual(self.info(run)["totals"]["dropped_accesses"], 0)
             count("system errors in the program")
 
     def test_open(self):
