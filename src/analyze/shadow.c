@@ -459,6 +459,32 @@ uint64_t cts_shadow_run(struct cts_shadow_view *view, uint64_t start, uint64_t e
     return run_last < stop - 1 ? run_last + 1 : stop;
 }
 
+static inline uint32_t one_writer(struct cts_shadow_view *view, uint64_t start, uint32_t width)
+{
+    uint32_t writer = CTS_WRITER_NOBODY;
+    uint64_t last;
+    const unsigned in_word = start & 3, in_page = (unsigned)(start & LAST_IN(PAGE_BITS));
+    const bool is_whole = !in_word && !(width & 3);
+    if ((!is_whole && in_word + width > 4) || in_page + width > 1 << PAGE_BITS)
+        return CTS_WRITER_SEVERAL;
+    struct cts_shadow_block *const block = find_block(view, start, &writer, &last);
+    if (!block) return writer;
+    const entry e = *page_entry(block, start);
+    if (is_uniform(e)) return uniform_writer(e);
+    const uint32_t *const words = ((union page *)pointer(e))->words + in_page / 4;
+    for (unsigned k = 1; k < width / 4; k++)
+        if (words[k] != words[0]) return CTS_WRITER_SEVERAL;
+    return words[0] & SPLIT ? CTS_WRITER_SEVERAL : words[0];
+}
+
+void cts_shadow_writers(struct cts_shadow_view *view, const struct cts_shadow_accesses *accesses,
+                        uint32_t *writers)
+{
+    const uint32_t width = accesses->width_bytes;
+    for (unsigned k = 0; k < accesses->count; k++)
+        writers[k] = one_writer(view, accesses->base + accesses->offsets[k], width);
+}
+
 void cts_shadow_prefetch(struct cts_shadow_view *view, uint64_t address)
 {
     uint32_t writer;

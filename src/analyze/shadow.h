@@ -56,6 +56,20 @@ uint64_t cts_shadow_run(struct cts_shadow_view *view, uint64_t start, uint64_t e
 /* Fetches the shadow of a byte into the cache. */
 void cts_shadow_prefetch(struct cts_shadow_view *view, uint64_t address);
 
+/* Accesses of one width, at base + offsets[0], base + offsets[1], ... */
+struct cts_shadow_accesses {
+    uint64_t base;
+    const uint32_t *offsets;
+    unsigned count;
+    uint32_t width_bytes;
+};
+
+/* For each access the one writer of all of its bytes, or CTS_WRITER_SEVERAL where there may be
+ * more: cts_shadow_run() tells. Scattered accesses do not wait for each other's memory. */
+#define CTS_WRITER_SEVERAL UINT32_MAX
+void cts_shadow_writers(struct cts_shadow_view *view, const struct cts_shadow_accesses *accesses,
+                        uint32_t *writers);
+
 /* Sets the writer of a range of any size. */
 CTS_MUST_CHECK enum cts_status cts_shadow_fill(struct cts_shadow *shadow, uint64_t start,
                                                uint64_t end, uint32_t writer,

@@ -101,10 +101,9 @@ static enum cts_status mix_grain(struct reading *r, struct cts_grain *grain, uin
     return cts_grain_add(grain, run, &past, &r->worker->error);
 }
 
-static inline enum cts_status add_dense(void *state, uint64_t start, uint32_t lane_count,
-                                        uint32_t multiplicity)
+/* A dense span becomes one of the CTA's. */
+static inline enum cts_status add_span(struct reading *r, uint64_t start, uint32_t lane_count)
 {
-    struct reading *const r = state;
     const uint64_t length_bytes = (uint64_t)lane_count * r->site->width_bytes;
     if (__builtin_expect(start > UINT64_MAX - length_bytes, 0))
         return cts_fail(&r->worker->error, CTS_FORMAT, "an access extends past the address space");
@@ -115,20 +114,81 @@ static inline enum cts_status add_dense(void *state, uint64_t start, uint32_t la
         if (status) return status;
     }
     const struct cts_span span = {start, (uint32_t)length_bytes, r->state->moment};
-    if (cts_spans_add(r->spans, span, r->since, &r->worker->error)) return CTS_MEMORY;
-    if (!r->looks_up) return CTS_OK;
+    return cts_spans_add(r->spans, span, r->since, &r->worker->error);
+}
+
+static inline enum cts_status add_dense(void *state, uint64_t start, uint32_t lane_count,
+                                        uint32_t multiplicity)
+{
+    struct reading *const r = state;
+    const enum cts_status status = add_span(r, start, lane_count);
+    if (status || !r->looks_up) return status;
     return r->is_written ? look_ahead(r, start, lane_count, multiplicity)
                          : look_up(r, start, lane_count, multiplicity);
 }
 
-/* A list's addresses, wanted soon; scattered ones seldom touch the last few spans. */
+/* A list's addresses, wanted soon. */
 static void expect_list(struct reading *r, const struct cts_acc_batch *batch, size_t i)
 {
     const uint32_t *const offsets = batch->offsets + batch->offset_start[i];
     const unsigned count = (unsigned)__builtin_popcount(batch->mask[i]);
-    r->since = UINT32_MAX;
-    for (unsigned k = 0; r->looks_up && k < count; k++)
+    for (unsigned k = 0; k < count; k++)
         cts_shadow_prefetch(&r->worker->view, batch->base[i] + offsets[k]);
+}
+
+/* Books reads of whole accesses, each with the one writer `writers` names; single ones that may
+ * have several are looked up byte by byte. */
+static enum cts_status book_list(struct reading *r, const struct cts_shadow_accesses *accesses,
+                                 const uint32_t *writers)
+{
+    const uint32_t width = accesses->width_bytes;
+    for (unsigned k = 0, end; k < accesses->count; k = end) {
+        end = k + 1;
+        if (writers[k] == CTS_WRITER_SEVERAL) {
+            const enum cts_status status = look_up(r, accesses->base + accesses->offsets[k], 1, 1);
+            if (status) return status;
+            continue;
+        }
+        const uint32_t writer = writers[k] & CTS_WRITER_MASK;
+        while (end < accesses->count && writers[end] == writers[k]) end++;
+        struct cts_comm_link *const link =
+            cts_comm_link_of(&r->state->links, writer, &r->worker->error);
+        if (!link) return CTS_MEMORY;
+        link->access_bytes += (uint64_t)(end - k) * width;
+        link->accesses += end - k;
+        if (writer < CTS_WRITER_FIRST_NODE) continue;
+        r->bytes_met += (uint64_t)(end - k) * width;
+        r->lanes_met += end - k;
+    }
+    return CTS_OK;
+}
+
+static inline enum cts_status add_span_only(void *state, uint64_t start, uint32_t lane_count,
+                                            uint32_t multiplicity)
+{
+    (void)multiplicity;
+    return add_span(state, start, lane_count);
+}
+
+/* A list of addresses: scattered ones seldom touch the last few spans, and nearly each lane has a
+ * writer of its own. */
+static enum cts_status read_list(struct reading *r, const struct cts_acc_batch *batch, size_t i)
+{
+    uint32_t writers[CTS_WARP_LANES];
+    const uint32_t width = r->site->width_bytes;
+    r->since = UINT32_MAX;
+    if (r->looks_up && r->is_written) {
+        expect_list(r, batch, i);
+        return cts_dense_list(batch, i, width, (struct cts_dense_sink){add_dense, r});
+    }
+    const enum cts_status status =
+        cts_dense_list(batch, i, width, (struct cts_dense_sink){add_span_only, r});
+    if (status || !r->looks_up) return status;
+    const struct cts_shadow_accesses accesses = {
+        batch->base[i], batch->offsets + batch->offset_start[i],
+        (unsigned)__builtin_popcount(batch->mask[i]), width};
+    cts_shadow_writers(&r->worker->view, &accesses, writers);
+    return book_list(r, &accesses, writers);
 }
 
 /* Local memory is each thread's own: the thread stands above the offset in its frame. */
@@ -165,7 +225,7 @@ static unsigned space_index(unsigned space)
 
 static enum cts_status read_lanes(struct reading *r, const struct cts_acc_batch *batch, size_t i)
 {
-    if (batch->pattern[i] == CTS_PATTERN_LIST) expect_list(r, batch, i);
+    if (batch->pattern[i] == CTS_PATTERN_LIST) return read_list(r, batch, i);
     return cts_dense_record(batch, i, r->site->width_bytes, (struct cts_dense_sink){add_dense, r},
                             &r->worker->error);
 }
