@@ -430,29 +430,28 @@ static enum cts_status note_damage(struct fold *f, struct cts_error *error)
 
 /* ---- one journal ---- */
 
-/* Whether an earlier fold had the journal, and could not remove it, or just has it. */
-static bool is_folded(sqlite3 *db, uint32_t rank)
+/* Whether an earlier fold had the journal, and could not remove it, or just has it. What cannot be
+ * told is an error: rows that are folded twice count twice. */
+static enum cts_status find_folded(sqlite3 *db, uint32_t rank, const char *what, bool *is_folded,
+                                   struct cts_error *error)
 {
     sqlite3_stmt *statement = NULL;
-    bool found = false;
-    if (sqlite3_prepare_v2(db, "SELECT 1 FROM endings WHERE rank = ?", -1, &statement, NULL) ==
-        SQLITE_OK) {
-        sqlite3_bind_int64(statement, 1, rank);
-        found = sqlite3_step(statement) == SQLITE_ROW;
-    }
+    enum cts_status status = CTS_OK;
+    int code = sqlite3_prepare_v2(db, "SELECT 1 FROM endings WHERE rank = ?", -1, &statement, NULL);
+    if (!code) code = sqlite3_bind_int64(statement, 1, rank);
+    if (!code) code = sqlite3_step(statement);
+    *is_folded = code == SQLITE_ROW;
+    if (code != SQLITE_ROW && code != SQLITE_DONE) status = cts_sql_fail(db, error, "%s", what);
     sqlite3_finalize(statement);
-    return found;
+    return status;
 }
 
-static enum cts_status replay(struct fold *f, const struct cts_fold *options,
-                              struct cts_error *error)
+static enum cts_status replay_entries(struct fold *f, const struct cts_fold *options,
+                                      struct cts_error *error)
 {
     struct cts_cursor payload;
     bool found = true;
-    static const char what[] = "cannot write the catalogue";
-    enum cts_status status = cts_sql_run(f->db, "BEGIN IMMEDIATE", what, error);
-    if (status) return status;
-    if (is_folded(f->db, f->rank)) return cts_sql_run(f->db, "COMMIT", what, error);
+    enum cts_status status = CTS_OK;
     while (!status && !f->is_damaged) {
         status = next_entry(f, &payload, &found, error);
         if (status || !found) break;
@@ -461,6 +460,18 @@ static enum cts_status replay(struct fold *f, const struct cts_fold *options,
     if (!status && f->is_damaged) status = note_damage(f, error);
     if (!status) status = write_files(f, error);
     if (!status && !f->is_live) status = write_ending(f, find_end(f, options), error);
+    return status;
+}
+
+static enum cts_status replay(struct fold *f, const struct cts_fold *options,
+                              struct cts_error *error)
+{
+    bool is_folded = false;
+    static const char what[] = "cannot write the catalogue";
+    enum cts_status status = cts_sql_run(f->db, "BEGIN IMMEDIATE", what, error);
+    if (status) return status;
+    status = find_folded(f->db, f->rank, what, &is_folded, error);
+    if (!status && !is_folded) status = replay_entries(f, options, error);
     if (!status) status = cts_sql_run(f->db, "COMMIT", what, error);
     if (status) sqlite3_exec(f->db, "ROLLBACK", NULL, NULL, NULL);
     return status;

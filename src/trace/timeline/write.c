@@ -88,9 +88,12 @@ static enum cts_status open_archive(struct cts_timeline_writer *writer,
                                         OTF2_SUBSTRATE_POSIX, OTF2_COMPRESSION_NONE);
     if (!writer->archive) return cts_otf2_fail(error, CTS_IO, OTF2_SUCCESS, "it cannot be made");
     OTF2_ErrorCode code = cts_otf2_lock_archive(writer->archive);
+    /* Also after a failure: the library aborts if it closes an archive without them. */
+    const OTF2_ErrorCode collectives = cts_otf2_set_collectives(writer->archive, writer->processes);
+    if (collectives) writer->archive = NULL; /* it can only be left */
+    if (!code) code = collectives;
     if (!code) code = OTF2_Archive_SetFlushCallbacks(writer->archive, &flush_callbacks, NULL);
     if (!code) code = OTF2_Archive_SetMemoryCallbacks(writer->archive, &memory_callbacks, NULL);
-    if (!code) code = cts_otf2_set_collectives(writer->archive, writer->processes);
     if (!code) code = OTF2_Archive_SetCreator(writer->archive, "ctascope " CTASCOPE_VERSION);
     if (!code && writer->definitions->description)
         code = OTF2_Archive_SetDescription(writer->archive, writer->definitions->description);
