@@ -1,16 +1,14 @@
 // Records the time and the memory of an example with several streams in one run, and compares what
 // the report shows of its time with what `ctascope path` says:
 //     node check-timeline.mjs CTASCOPE EXAMPLES WORK_DIRECTORY
-import { createRequire } from "node:module";
 import { execFileSync } from "node:child_process";
 import { mkdirSync, rmSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import assert from "node:assert/strict";
-import { drawn as frames, load, pageTimer } from "./view/harness.mjs";
+import { drawn as frames, launchBrowser, load, pageTimer, pictureOf } from "./view/harness.mjs";
 
 const here = dirname(fileURLToPath(import.meta.url));
-const { chromium } = createRequire(join(here, "../../web/package.json"))("playwright-core");
 const [ctascope, examples, work] = process.argv.slice(2);
 mkdirSync(work, { recursive: true });
 const binary = join(work, "pipeline"),
@@ -40,22 +38,9 @@ const settled = async (page) => {
         before = now;
     }
 };
-const browser = await chromium.launch({
-    timeout: 1200000,
-    executablePath: "/usr/bin/chromium",
-    args: [
-        "--no-sandbox",
-        "--disable-gpu",
-        "--disable-quic",
-        "--no-first-run",
-        "--disable-background-networking",
-        "--disable-component-update",
-        "--disable-sync",
-    ],
-});
+const browser = await launchBrowser();
 for (const colorScheme of ["light", "dark"]) {
     const page = await browser.newPage({ colorScheme, viewport: { width: 1280, height: 900 } });
-    page.setDefaultTimeout(1200000);
     const trouble = [];
     page.on("pageerror", (error) => trouble.push(String(error)));
     page.on("console", (message) => message.type() === "error" && trouble.push(message.text()));
@@ -163,16 +148,7 @@ for (const colorScheme of ["light", "dark"]) {
     assert.equal(await card.locator("tbody td:first-child").first().textContent(), blamed.short_name);
 
     // A lane per location, with every colour that its activities have: pixels differ from bare ones.
-    const picture = () =>
-        canvas.evaluate((element) => {
-            const { data } = element.getContext("2d").getImageData(0, 0, element.width, element.height);
-            const colours = new Map();
-            for (let i = 0; i < data.length; i += 4) {
-                const colour = data[i] | (data[i + 1] << 8) | (data[i + 2] << 16) | (data[i + 3] << 24);
-                colours.set(colour, (colours.get(colour) ?? 0) + 1);
-            }
-            return { marks: data.length / 4 - Math.max(...colours.values()), text: [...data.slice(0, 400000)].join() };
-        });
+    const picture = () => pictureOf(canvas, 100000);
     await drawn(page); // chunks are unpacked beside the drawing
     const whole = await picture();
     assert.ok(whole.marks > 5000, "an empty timeline");
@@ -188,10 +164,10 @@ for (const colorScheme of ["light", "dark"]) {
     const hash = await page.evaluate(() => location.hash);
     const [, from, to] = /^#t=(\d+)-(\d+)$/.exec(hash).map(Number);
     assert.ok(from > 0 && to > from && to < path.path_ns, hash);
-    assert.notEqual((await picture()).text, whole.text);
+    assert.notEqual((await picture()).digest, whole.digest);
     await page.getByRole("button", { name: "everything" }).click();
     await settled(page);
-    assert.equal((await picture()).text, whole.text);
+    assert.equal((await picture()).digest, whole.digest);
 
     // Pointing at the first row of the first lane names what runs there; searching dims the rest.
     await page.mouse.move(box.x + 900, box.y + 38);
@@ -199,7 +175,7 @@ for (const colorScheme of ["light", "dark"]) {
     const tip = (await page.locator(".tip").allTextContents()).join(""); // there is none over a gap
     if (tip) assert.ok(/, from .* to /.test(tip), tip);
     await page.getByRole("searchbox").fill("no such activity");
-    while ((await picture()).text === whole.text) await page.waitForTimeout(20);
+    while ((await picture()).digest === whole.digest) await page.waitForTimeout(20);
     await page.getByRole("searchbox").fill("");
     assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), "too wide");
     await page.screenshot({ path: join(work, `${colorScheme}.png`), fullPage: true });

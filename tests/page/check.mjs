@@ -1,18 +1,15 @@
 // Opens a report in Chromium, light and dark, and compares what it shows with what `ctascope comm`
 // says of the same run:
 //     node check.mjs CTASCOPE RUN WORK_DIRECTORY
-import { createRequire } from "node:module";
 import { execFileSync } from "node:child_process";
 import { mkdirSync, readFileSync } from "node:fs";
 import { createServer } from "node:http";
-import { dirname, join } from "node:path";
-import { fileURLToPath, pathToFileURL } from "node:url";
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 import assert from "node:assert/strict";
 import { faint, unnamed } from "./view/access.mjs";
-import { drawn } from "./view/harness.mjs";
+import { drawn, launchBrowser, pictureOf } from "./view/harness.mjs";
 
-const here = dirname(fileURLToPath(import.meta.url));
-const { chromium } = createRequire(join(here, "../../web/package.json"))("playwright-core");
 const [ctascope, run, work] = process.argv.slice(2);
 mkdirSync(work, { recursive: true });
 const report = join(work, "report.html");
@@ -20,19 +17,7 @@ execFileSync(ctascope, ["report", run, "-o", report], { stdio: "inherit" });
 const access = JSON.parse(execFileSync(ctascope, ["access", run, "--format", "json"], { maxBuffer: 1 << 28 }));
 const results = JSON.parse(execFileSync(ctascope, ["comm", run, "--format", "json"], { maxBuffer: 1 << 28 }));
 
-const browser = await chromium.launch({
-    timeout: 1200000,
-    executablePath: "/usr/bin/chromium",
-    args: [
-        "--no-sandbox",
-        "--disable-gpu",
-        "--disable-quic",
-        "--no-first-run",
-        "--disable-background-networking",
-        "--disable-component-update",
-        "--disable-sync",
-    ],
-});
+const browser = await launchBrowser();
 
 // Saves the picture of a card; what is written into it, in the order of writing.
 async function savedPicture(page, name) {
@@ -83,22 +68,11 @@ async function picturesStandAlone(page) {
     }
 }
 
-// Painted pixels of a canvas that differ from its most frequent colour.
-const marks = (canvas) =>
-    canvas.evaluate((element) => {
-        const { data } = element.getContext("2d").getImageData(0, 0, element.width, element.height);
-        const counts = new Map();
-        for (let i = 0; i < data.length; i += 4) {
-            const colour = `${data[i]},${data[i + 1]},${data[i + 2]},${data[i + 3]}`;
-            counts.set(colour, (counts.get(colour) ?? 0) + 1);
-        }
-        return data.length / 4 - Math.max(...counts.values());
-    });
+const marks = async (canvas) => (await pictureOf(canvas)).marks;
 
 const backgrounds = [];
 for (const colorScheme of ["light", "dark"]) {
     const page = await browser.newPage({ colorScheme, viewport: { width: 1280, height: 900 } });
-    page.setDefaultTimeout(1200000);
     const trouble = [];
     page.on("pageerror", (error) => trouble.push(String(error)));
     page.on("console", (message) => message.type() === "error" && trouble.push(message.text()));
@@ -208,10 +182,7 @@ for (const colorScheme of ["light", "dark"]) {
     const expected = results.launch_pairs.length ? /writing CTA 0\S* → reading CTA 0\S*: (?!0 B)/ : /./;
     assert.match(told, expected);
     // Dragging a rectangle zooms, and the way back is there; the other tab shows the other measure.
-    const labels = () =>
-        map.evaluate((element) =>
-            element.getContext("2d").getImageData(0, 0, element.width, element.height).data.join(),
-        );
+    const labels = async () => (await pictureOf(map)).digest;
     const whole = await labels();
     const box = await map.boundingBox();
     await page.mouse.move(box.x + 95, box.y + 12);

@@ -5,6 +5,7 @@
 #include <stdatomic.h>
 
 #include "analyze/path/source.h"
+#include "count.h"
 
 enum { CALLS = 40000, MOST_EVENTS_AFTER = 1 << 14 };
 
@@ -55,15 +56,16 @@ static struct trace *make_trace(void)
     struct trace *const t = trace_new();
     const uint32_t host[2] = {trace_rank(t), trace_rank(t)};
     const uint32_t stream[2] = {trace_stream(t, host[0], 7), trace_stream(t, host[1], 7)};
+    const uint64_t calls = cts_test_count(CALLS, CALLS); /* each look, and each with all of them */
     for (unsigned r = 0; r < 2; r++) trace_enter(t, host[r], 0, "main");
-    for (uint64_t i = 0; i < CALLS; i++) {
+    for (uint64_t i = 0; i < calls; i++) {
         const uint64_t at = 100 * i + 1;
         trace_send(t, host[i % 2], at, at + 10, (uint32_t)(1 - i % 2), 0);
         trace_receive(t, host[1 - i % 2], at, at + 20, (uint32_t)(i % 2), 0);
         trace_launch(t, host[i % 2], at + 30, at + 40, stream[i % 2]);
         trace_call(t, stream[i % 2], at + 50, at + 60, "kernel");
     }
-    for (unsigned r = 0; r < 2; r++) trace_leave(t, host[r], 100 * CALLS + 1, "main");
+    for (unsigned r = 0; r < 2; r++) trace_leave(t, host[r], 100 * calls + 1, "main");
     return t;
 }
 

@@ -12,7 +12,7 @@ export const here = dirname(fileURLToPath(import.meta.url));
 const web = join(here, "../../../web");
 const require = createRequire(join(web, "package.json"));
 const esbuild = require("esbuild");
-export const { chromium } = require("playwright-core");
+const { chromium } = require("playwright-core");
 
 export async function bundle(entry, format = "iife") {
     const made = await esbuild.build({
@@ -181,6 +181,20 @@ export const colourAt = (canvas, x, y) =>
         },
         { x, y },
     );
+
+// How many pixels of a canvas differ from its most frequent colour, and a digest of its first `most` pixels.
+export const pictureOf = (canvas, most = Number.MAX_SAFE_INTEGER) =>
+    canvas.evaluate((element, most) => {
+        const { data } = element.getContext("2d").getImageData(0, 0, element.width, element.height);
+        const pixels = new Uint32Array(data.buffer),
+            counts = new Map();
+        let digest = 0;
+        for (const [i, pixel] of pixels.entries()) {
+            counts.set(pixel, (counts.get(pixel) ?? 0) + 1);
+            if (i < most) digest = (Math.imul(digest, 31) + pixel) | 0;
+        }
+        return { marks: pixels.length - Math.max(...counts.values()), digest };
+    }, most);
 
 // How many pixels of a canvas, or of a part of it, have the colour.
 export const pixelsOf = (canvas, colour, part = null) =>
