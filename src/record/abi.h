@@ -206,6 +206,7 @@ struct cts_allocation_desc {
 #pragma GCC visibility push(default) /* exported by the CPU device */
 /* Entry points that generated code calls; the CPU device exports them. */
 void __cts_register_file(const struct cts_file_desc *file);
+void __cts_unregister_file(const struct cts_file_desc *file); /* its library is unloaded */
 void __cts_allocation_hint(const struct cts_allocation_desc *allocation);
 void __cts_host_access(const void *address, uint64_t size_bytes, int is_store);
 void __cts_log_full(struct cts_thread_context *context);

@@ -472,24 +472,39 @@ static void complete_shared(struct tables *tables, LLVMValueRef file)
     }
 }
 
+static void end_function(struct cts_ir *ir, LLVMValueRef function, const char *list_name,
+                         uint32_t priority)
+{
+    LLVMBuildRetVoid(ir->builder);
+    LLVMValueRef members[] = {cts_u32(ir, priority), function, LLVMConstNull(ir->pointer)};
+    LLVMValueRef entry = LLVMConstStructInContext(ir->context, members, 3, 0);
+    LLVMValueRef entries = LLVMConstArray2(LLVMTypeOf(entry), &entry, 1);
+    LLVMValueRef list = LLVMAddGlobal(ir->module, LLVMTypeOf(entries), list_name);
+    LLVMSetInitializer(list, entries);
+    LLVMSetLinkage(list, LLVMAppendingLinkage);
+}
+
+static LLVMValueRef begin_function(struct cts_ir *ir, const char *name)
+{
+    LLVMValueRef function =
+        LLVMAddFunction(ir->module, name, LLVMFunctionType(ir->nothing, NULL, 0, 0));
+    LLVMSetLinkage(function, LLVMInternalLinkage);
+    LLVMSetCurrentDebugLocation2(ir->builder, NULL);
+    LLVMPositionBuilderAtEnd(ir->builder, LLVMAppendBasicBlockInContext(ir->context, function, ""));
+    return function;
+}
+
 static void register_at_start(struct tables *tables, LLVMValueRef file)
 {
     struct cts_ir *const ir = tables->ir;
-    LLVMValueRef constructor =
-        LLVMAddFunction(ir->module, "cts.register", LLVMFunctionType(ir->nothing, NULL, 0, 0));
-    LLVMSetLinkage(constructor, LLVMInternalLinkage);
-    LLVMSetCurrentDebugLocation2(ir->builder, NULL);
-    LLVMPositionBuilderAtEnd(ir->builder,
-                             LLVMAppendBasicBlockInContext(ir->context, constructor, ""));
+    LLVMValueRef constructor = begin_function(ir, "cts.register");
     if (tables->retarget->separate_units) complete_shared(tables, file);
     cts_ir_call(ir, "__cts_register_file", ir->nothing, 1, &file);
-    LLVMBuildRetVoid(ir->builder);
-    LLVMValueRef members[] = {cts_u32(ir, 65535), constructor, LLVMConstNull(ir->pointer)};
-    LLVMValueRef entry = LLVMConstStructInContext(ir->context, members, 3, 0);
-    LLVMValueRef list = LLVMConstArray2(LLVMTypeOf(entry), &entry, 1);
-    LLVMValueRef constructors = LLVMAddGlobal(ir->module, LLVMTypeOf(list), "llvm.global_ctors");
-    LLVMSetInitializer(constructors, list);
-    LLVMSetLinkage(constructors, LLVMAppendingLinkage);
+    end_function(ir, constructor, "llvm.global_ctors", 65535);
+    /* The lowest number is the last destructor, after those of C++ objects. */
+    LLVMValueRef destructor = begin_function(ir, "cts.unregister");
+    cts_ir_call(ir, "__cts_unregister_file", ir->nothing, 1, &file);
+    end_function(ir, destructor, "llvm.global_dtors", 101);
 }
 
 void cts_tables_make(struct cts_retarget *retarget)

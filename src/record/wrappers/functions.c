@@ -51,6 +51,7 @@ static void load(void)
 static struct cts_open_regions *regions_of_thread(void)
 {
     if (busy) return NULL;
+    (void)cts_recorder_load(); /* outside of once: loader.h */
     pthread_once(&once, load);
     return recorder ? cts_open_regions() : NULL;
 }

@@ -2,6 +2,8 @@
  * that the first one took lies (a program may have been compiled by another copy of ctascope). */
 #include <dlfcn.h>
 #include <link.h>
+#include <stdatomic.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -25,13 +27,29 @@ static get_recorder *load_from_beside(void)
     return library ? (get_recorder *)dlsym(library, "cts_recorder_get") : NULL;
 }
 
-const struct cts_recorder *cts_recorder_load(void)
+static const struct cts_recorder *load(void)
 {
     get_recorder *get = (get_recorder *)dlsym(RTLD_DEFAULT, "cts_recorder_get");
     const char *const wanted = getenv("CTASCOPE_TIMELINE");
     if (!get && wanted && strcmp(wanted, "1") == 0) get = load_from_beside();
     const struct cts_recorder *const recorder = get ? get() : NULL;
     return recorder && recorder->version == CTS_RECORDER_VERSION ? recorder : NULL;
+}
+
+const struct cts_recorder *cts_recorder_load(void)
+{
+    static const struct cts_recorder *_Atomic loaded;
+    static _Atomic bool is_loaded;
+    if (!atomic_load(&is_loaded)) {
+        atomic_store(&loaded, load());
+        atomic_store(&is_loaded, true);
+    }
+    return atomic_load(&loaded);
+}
+
+__attribute__((constructor)) static void load_early(void)
+{
+    (void)cts_recorder_load();
 }
 
 struct search {

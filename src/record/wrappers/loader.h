@@ -6,7 +6,9 @@
 #include "record/timeline/recorder.h"
 
 /* The recorder that the process has already, or libctascope_timeline.so from beside this library
- * when the environment's CTASCOPE_TIMELINE asks for a timeline. NULL: nothing is recorded. */
+ * when the environment's CTASCOPE_TIMELINE asks for a timeline. NULL: nothing is recorded. The
+ * first call asks the dynamic linker, which waits for a thread that loads a library and runs its
+ * constructors: no lock may be held that a constructor can come to wait for, nor pthread_once(). */
 const struct cts_recorder *cts_recorder_load(void);
 
 /* The address of a function behind the calling library, else (programs that load their libraries

@@ -136,6 +136,7 @@ static void describe(struct cts_event_attributes *attributes, const struct work 
 static struct call enter(const char *name, _Atomic uint32_t *region, struct work work)
 {
     struct call call = {0};
+    (void)cts_recorder_load(); /* outside of once: loader.h */
     pthread_once(&once, load);
     if (!recorder || in_call || !(call.log = recorder->this_thread())) return call;
     uint32_t known = atomic_load_explicit(region, memory_order_relaxed);

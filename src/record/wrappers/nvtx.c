@@ -139,6 +139,7 @@ static void end_ranges(uint32_t thread, struct cts_open_regions *regions)
 /* The thread's regions, when there is a recording; what others left for the thread is done. */
 static struct cts_open_regions *regions_of_thread(void)
 {
+    (void)cts_recorder_load(); /* outside of once: loader.h */
     pthread_once(&once, load);
     struct cts_open_regions *const regions = recorder ? cts_open_regions() : NULL;
     if (!regions || !atomic_load_explicit(&left_for_others, memory_order_relaxed)) return regions;
@@ -459,6 +460,7 @@ static void fill(const struct callbacks *callbacks, enum module module,
 CTS_EXPORT int InitializeInjectionNvtx2(get_export_table *get_table);
 int InitializeInjectionNvtx2(get_export_table *get_table)
 {
+    (void)cts_recorder_load(); /* outside of once: loader.h */
     pthread_once(&once, load);
     const struct callbacks *const callbacks =
         recorder || cts_nvtx_filter_is_on() ? get_table(EXPORT_TABLE_CALLBACKS) : NULL;

@@ -6,7 +6,6 @@
 #include <dlfcn.h>
 #include <elf.h>
 #include <fcntl.h>
-#include <link.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -14,10 +13,11 @@
 #include <unistd.h>
 
 #include "common/cursor.h"
+#include "common/image.h"
 
 struct module {
     struct module *next;
-    uintptr_t base;
+    char *path;
     const uint8_t *bytes; /* NULL: not to be had */
     size_t byte_count;
     uint64_t symbols_at, symbols_bytes, strings_at, strings_bytes;
@@ -55,8 +55,8 @@ static bool read_section(const struct module *module, uint64_t table, uint64_t i
            (section->type == SHT_NOBITS || inside(module, section->offset, section->size));
 }
 
-/* Finds the symbol table and its strings. */
-static bool find_symbols(struct module *module)
+/* Finds a symbol table and its strings. */
+static bool find_symbols(struct module *module, uint32_t type)
 {
     static const uint8_t magic[] = {0x7f, 'E', 'L', 'F', ELFCLASS64, ELFDATA2LSB};
     struct section section, strings;
@@ -70,7 +70,7 @@ static bool find_symbols(struct module *module)
     if (table > module->byte_count) return false;
     for (uint64_t i = 0; i < count; i++) {
         if (!read_section(module, table, i, &section)) return false;
-        if (section.type != SHT_SYMTAB || section.link >= count) continue;
+        if (section.type != type || section.link >= count) continue;
         if (!read_section(module, table, section.link, &strings)) return false;
         module->symbols_at = section.offset;
         module->symbols_bytes = section.size;
@@ -96,18 +96,21 @@ static void map_file(struct module *module, const char *path)
     close(file);
 }
 
-static struct module *module_of(uintptr_t base, const char *path)
+static struct module *module_of(const char *path)
 {
     struct module *module = modules;
-    while (module && module->base != base) module = module->next;
+    while (module && strcmp(module->path, path) != 0) module = module->next;
     if (module) return module;
     module = calloc(1, sizeof(*module));
+    if (module && !(module->path = strdup(path))) {
+        free(module);
+        module = NULL;
+    }
     if (!module) return NULL;
-    module->base = base;
     module->next = modules;
     modules = module;
     map_file(module, path);
-    if (module->bytes && !find_symbols(module)) {
+    if (module->bytes && !find_symbols(module, SHT_SYMTAB) && !find_symbols(module, SHT_DYNSYM)) {
         munmap((void *)(uintptr_t)module->bytes, module->byte_count);
         module->bytes = NULL;
     }
@@ -139,25 +142,32 @@ static const char *name_in(const struct module *module, uint64_t value)
     return within;
 }
 
+/* Of the C++ library that the program has, if any. Looked up before whoever names a function can
+ * hold a lock that a constructor waits for (common/image.h). */
+typedef char *demangle(const char *, char *, size_t *, int *);
+static demangle *cxa_demangle;
+static char program[4096];
+
+__attribute__((constructor)) static void find(void)
+{
+    const ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
+    program[length < 0 ? 0 : length] = 0;
+    *(void **)(void *)&cxa_demangle = dlsym(RTLD_DEFAULT, "__cxa_demangle");
+}
+
 bool cts_symbol_of(uintptr_t address, struct cts_symbol *symbol)
 {
-    Dl_info info;
-    struct link_map *map = NULL;
-    if (!dladdr1((const void *)address, &info, (void **)&map, RTLD_DL_LINKMAP)) return false;
-    const char *const path = map && *map->l_name ? info.dli_fname : "/proc/self/exe";
-    const struct module *const module = module_of((uintptr_t)info.dli_fbase, path);
-    const uintptr_t bias = map ? map->l_addr : 0;
-    symbol->module = info.dli_fname;
-    symbol->name = module && module->bytes ? name_in(module, address - bias) : NULL;
-    if (!symbol->name) symbol->name = info.dli_sname;
+    struct cts_image image;
+    if (!cts_image_find((const void *)address, &image)) return false;
+    const struct module *const module = module_of(*image.path ? image.path : "/proc/self/exe");
+    symbol->module = *image.path ? image.path : program;
+    symbol->name = module && module->bytes ? name_in(module, address - image.bias) : NULL;
     return symbol->name != NULL;
 }
 
 char *cts_symbol_readable(const char *name)
 {
-    typedef char *demangle(const char *, char *, size_t *, int *);
     int status = -1;
-    demangle *const function =
-        strncmp(name, "_Z", 2) == 0 ? (demangle *)dlsym(RTLD_DEFAULT, "__cxa_demangle") : NULL;
-    return function ? function(name, NULL, NULL, &status) : NULL;
+    if (!cxa_demangle || strncmp(name, "_Z", 2) != 0) return NULL;
+    return cxa_demangle(name, NULL, NULL, &status);
 }

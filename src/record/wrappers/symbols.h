@@ -10,8 +10,8 @@ struct cts_symbol {
     const char *module; /* the file; likewise */
 };
 
-/* False: no module, or no name. Not thread-safe. The dynamic linker's name is taken where a file
- * has no symbol table. */
+/* False: no module, or no name. Not thread-safe. A file without a symbol table has a dynamic one.
+ */
 bool cts_symbol_of(uintptr_t address, struct cts_symbol *symbol);
 
 /* A C++ name as people write it, to be freed; NULL: it is none, or the program has no C++ library.

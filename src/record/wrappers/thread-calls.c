@@ -27,14 +27,39 @@ static void *find_behind(const char *name)
     return function ? function : dlsym(RTLD_NEXT, name);
 }
 
+struct behind {
+    const char *symbol;
+    void *_Atomic address;
+};
+
+static void *address_behind(struct behind *behind)
+{
+    void *address = atomic_load_explicit(&behind->address, memory_order_relaxed);
+    if (!address) address = find_behind(behind->symbol);
+    atomic_store_explicit(&behind->address, address, memory_order_relaxed);
+    return address;
+}
+
+/* All are found when this library is loaded. Found at its first call, a function would wait for a
+ * thread that loads a library, and whose constructor may be waiting for the one that calls. Only
+ * what libraries call in their constructors before ours is found in the call. */
+extern struct behind first_behind[] __asm__("__start_cts_behind")
+    __attribute__((visibility("hidden")));
+extern struct behind end_of_behind[] __asm__("__stop_cts_behind")
+    __attribute__((visibility("hidden")));
+
+__attribute__((constructor)) static void find_all(void)
+{
+    for (struct behind *behind = first_behind; behind < end_of_behind; behind++)
+        (void)address_behind(behind);
+}
+
 /* `variable`: the function behind ours. */
 #define FIND(variable, name)                                                                       \
-    static void *_Atomic found_##variable;                                                         \
-    void *address_##variable = atomic_load_explicit(&found_##variable, memory_order_relaxed);      \
-    if (!address_##variable) address_##variable = find_behind(#name);                              \
-    atomic_store_explicit(&found_##variable, address_##variable, memory_order_relaxed);            \
+    static struct behind found_##variable                                                          \
+        __attribute__((section("cts_behind"), used, aligned(16))) = {.symbol = #name};             \
     __typeof__(&name) variable;                                                                    \
-    *(void **)(void *)&variable = address_##variable
+    *(void **)(void *)&variable = address_behind(&found_##variable)
 #define BEHIND(name) FIND(behind, name)
 
 #define CALLER __builtin_return_address(0)

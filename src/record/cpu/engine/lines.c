@@ -8,12 +8,13 @@
 
 #include <elf.h>
 #include <fcntl.h>
-#include <link.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#include "common/image.h"
 
 /* ---- bytes ---- */
 
@@ -324,37 +325,15 @@ static void search_file(const char *path, struct search *search)
     close(file);
 }
 
-struct module {
-    uint64_t address;
-    uint64_t base;
-    char path[4096];
-};
-
-static int visit_module(struct dl_phdr_info *info, size_t size_bytes, void *user)
-{
-    struct module *const module = user;
-    (void)size_bytes;
-    for (unsigned i = 0; i < info->dlpi_phnum; i++) {
-        const ElfW(Phdr) *const part = &info->dlpi_phdr[i];
-        if (part->p_type != PT_LOAD) continue;
-        if (module->address - (info->dlpi_addr + part->p_vaddr) >= part->p_memsz) continue;
-        module->base = info->dlpi_addr;
-        snprintf(module->path, sizeof module->path, "%s",
-                 *info->dlpi_name ? info->dlpi_name : "/proc/self/exe");
-        return 1;
-    }
-    return 0;
-}
-
 bool cts_line_of(const void *code, bool (*is_wanted)(const void *user, const char *file),
                  const void *user, struct cts_line *line)
 {
-    struct module module = {.address = (uint64_t)(uintptr_t)code};
-    if (!dl_iterate_phdr(visit_module, &module)) return false;
-    struct search search = {.address = module.address - module.base,
+    struct cts_image image;
+    if (!cts_image_find(code, &image)) return false;
+    struct search search = {.address = (uint64_t)(uintptr_t)code - image.bias,
                             .is_wanted = is_wanted,
                             .user = user,
                             .line = line};
-    search_file(module.path, &search);
+    search_file(*image.path ? image.path : "/proc/self/exe", &search);
     return search.found;
 }

@@ -16,12 +16,11 @@
 #include "cpu-timeline.h"
 
 #include <dlfcn.h>
-#include <limits.h>
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "common/private-files.h"
 #include "record.h"
 #include "record/timeline/recorder.h"
 #include "trace/failures.h"
@@ -47,18 +46,21 @@ enum {
 
 /* ---- life ---- */
 
-/* The table of the recorder that lies beside this library; NULL with a reason. */
-static const struct cts_recorder *load(char *reason, size_t reason_bytes)
+/* The table of the recorder that lies beside this library; NULL with a reason, which is never
+ * freed.
+ */
+static const struct cts_recorder *load(char **reason)
 {
     Dl_info own;
-    static char path[PATH_MAX];
+    char *path;
+    *reason = NULL;
     if (!dladdr(&cts_cpu_timeline_state, &own) || !own.dli_fname) {
-        snprintf(reason, reason_bytes, "cannot find the directory of this library");
+        *reason = strdup("cannot find the directory of this library");
         return NULL;
     }
     const char *const slash = strrchr(own.dli_fname, '/');
     const int folder = slash ? (int)(slash + 1 - own.dli_fname) : 0;
-    snprintf(path, sizeof path, "%.*slibctascope_timeline.so", folder, own.dli_fname);
+    if (asprintf(&path, "%.*slibctascope_timeline.so", folder, own.dli_fname) < 0) return NULL;
     /* One recorder per process: another part, of another copy of ctascope even, may have loaded it.
      */
     const int mode = RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE;
@@ -66,42 +68,58 @@ static const struct cts_recorder *load(char *reason, size_t reason_bytes)
     if (!library) library = dlopen(path, mode);
     const struct cts_recorder *(*get)(void) = NULL;
     if (library) *(void **)&get = dlsym(library, "cts_recorder_get");
-    if (!get) {
-        snprintf(reason, reason_bytes, "%s", dlerror());
-        return NULL;
+    const struct cts_recorder *table = get ? get() : NULL;
+    if (!table) {
+        *reason = strdup(dlerror());
+    } else if (table->version != CTS_RECORDER_VERSION) {
+        if (asprintf(reason, "'%s' is of version %u, not %d", path, table->version,
+                     CTS_RECORDER_VERSION) < 0)
+            *reason = NULL;
+        table = NULL;
     }
-    const struct cts_recorder *const table = get();
-    if (table->version == CTS_RECORDER_VERSION) return table;
-    snprintf(reason, reason_bytes, "'%s' is of version %u, not %d", path, table->version,
-             CTS_RECORDER_VERSION);
-    return NULL;
+    free(path);
+    return table;
 }
 
-static void load_now(void *reason)
+static const struct cts_recorder *_Atomic loaded;
+static char *_Atomic load_reason; /* why it is NULL */
+
+void cts_cpu_timeline_load(void)
 {
-    recorder = load(reason, PATH_MAX + 200);
+    const char *const wanted = getenv("CTASCOPE_TIMELINE");
+    const int errnum = errno;
+    char *reason;
+    if (!wanted || strcmp(wanted, "1") != 0 || atomic_load(&loaded)) return;
+    const struct cts_recorder *const table = load(&reason);
+    if (!table) atomic_store(&load_reason, reason);
+    atomic_store(&loaded, table);
+    errno = errnum;
 }
 
-bool cts_cpu_timeline_start(void)
+/* Where the program links this library, no thread of its own has begun. */
+__attribute__((constructor)) static void load_early(void)
 {
-    static char reason[PATH_MAX + 200]; /* the program's thread may have a small stack */
-    if (cts_environment_get()->timeline) {
-        cts_private_files_begin();
-        cts_private_files_do(load_now, reason);
-        cts_private_files_end();
-        if (!recorder) cts_say("no timeline is recorded: %s", reason);
-        if (!recorder && cts_environment_get()->run_path)
+    cts_cpu_timeline_load();
+}
+
+void cts_cpu_timeline_start(void)
+{
+    recorder = cts_environment_get()->timeline ? atomic_load(&loaded) : NULL;
+    if (cts_environment_get()->timeline && !recorder) {
+        const char *const known = atomic_load(&load_reason);
+        const char *const reason = known ? known : "out of memory";
+        cts_say("no timeline is recorded: %s", reason);
+        if (cts_environment_get()->run_path)
             cts_failure_leave(cts_environment_get()->run_path, CTS_FAILURE_TIMELINE, reason);
     }
     if (!recorder || !recorder->is_on()) {
         atomic_store(&cts_cpu_timeline_state, CTS_TIMELINE_OFF);
-        return false;
+        return;
     }
     for (int device = 0; device < cts_device_count(); device++)
         recorder->device((uint32_t)device, "ctascope CPU device", "cpu");
     opened_ns = recorder->now_ns();
     atomic_store_explicit(&cts_cpu_timeline_state, CTS_TIMELINE_ON, memory_order_release);
-    return true;
 }
 
 void cts_cpu_timeline_finish(void)

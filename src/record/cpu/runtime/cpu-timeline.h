@@ -11,9 +11,12 @@
 struct CUstream_st;
 struct cts_work;
 
-/* Loads the recorder if the environment says so; from process.c, once. Whether a timeline is
- * recorded. */
-bool cts_cpu_timeline_start(void);
+/* Loads the recorder if the environment asks for a timeline. The dynamic linker waits for a thread
+ * that loads a library and runs its constructors: nothing may be held that a constructor can come
+ * to wait for, pthread_once() included. */
+void cts_cpu_timeline_load(void);
+/* Opens the recorder that was loaded; from process.c, once. */
+void cts_cpu_timeline_start(void);
 /* All work has ended, or as much of it as ever will. */
 void cts_cpu_timeline_finish(void);
 

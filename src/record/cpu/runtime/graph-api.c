@@ -492,6 +492,8 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t graphExec, cudaStream_t stream)
     cudaError_t error = cudaSuccess;
     for (size_t i = 0; i < graphExec->count && error == cudaSuccess; i++) {
         struct cts_work work;
+        if (cts_work_is_gone(&graphExec->steps[i].work))
+            return cts_return(cudaErrorInvalidDeviceFunction);
         if (!cts_work_clone(&graphExec->steps[i].work, &work))
             return cts_return(cudaErrorMemoryAllocation);
         cts_record_graph_step(graphExec->graph, launch_op, graphExec->steps[i].node);

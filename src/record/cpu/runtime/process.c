@@ -37,12 +37,14 @@ static void refuse(struct cts_environment *environment, const char *reason)
     environment->timeline = false;
 }
 
-/* Before the recorder's own end: what is still queued when the program exits belongs to the
- * timeline. Functions that the program registered before its first call are run after this one and
- * may queue more. */
-static void drain_at_exit(void)
+/* Libraries that end from now on are not unloaded. And before the timeline recorder's own end: what
+ * is still queued when the program exits belongs to the timeline. Functions that the program
+ * registered before its first call are run after this one and may queue more. */
+static void at_exit(void)
 {
-    if (!cts_process_is_forked() && !cts_in_callback) (void)cts_streams_drain();
+    const bool has_timeline = atomic_load(&cts_cpu_timeline_state) == CTS_TIMELINE_ON;
+    cts_registry_note_exit();
+    if (has_timeline && !cts_process_is_forked() && !cts_in_callback) (void)cts_streams_drain();
 }
 
 static void begin(void)
@@ -56,7 +58,8 @@ static void begin(void)
     cts_environment_use(&environment);
     if (!cts_memory_sums_start(environment.memory_sums))
         cts_say("cannot write '%s' (CTASCOPE_MEMORY_SUMS)", environment.memory_sums);
-    if (cts_cpu_timeline_start()) atexit(drain_at_exit);
+    cts_cpu_timeline_start();
+    atexit(at_exit);
     const struct cts_engine_options options = {
         .worker_count = environment.worker_count,
         .deterministic = environment.deterministic,
@@ -88,6 +91,7 @@ cudaError_t cts_enter_lenient(void)
         cts_call_failed(cudaErrorInitializationError);
         return cudaErrorInitializationError;
     }
+    if (!cts_process_has_started()) cts_cpu_timeline_load(); /* outside of once, as it says */
     pthread_once(&once, start);
     if (atomic_load_explicit(&engine_failed, memory_order_relaxed))
         return cts_return(cudaErrorInitializationError);

@@ -53,6 +53,15 @@ void cts_record_switch(bool on)
 
 /* ---- opening ---- */
 
+/* Of record/wrappers/nvtx-filter.c, which is preloaded. Looked up before anything of ours can be
+ * held: the dynamic linker waits for constructors, and these may wait for our start. */
+static int (*nvtx_included)(void);
+
+__attribute__((constructor)) static void find_filter(void)
+{
+    *(void **)(void *)&nvtx_included = dlsym(RTLD_DEFAULT, "ctascope_nvtx_included");
+}
+
 static void add_devices(void)
 {
     for (int device = 0; device < cts_device_count(); device++) {
@@ -102,8 +111,7 @@ void cts_record_start(void)
     catalogue = cts_collector_catalogue(collector);
     rank = cts_catalogue_rank(catalogue);
     add_devices();
-    if (environment->nvtx_include) /* record/wrappers/nvtx-filter.c, which is preloaded */
-        *(void **)(void *)&is_in_range = dlsym(RTLD_DEFAULT, "ctascope_nvtx_included");
+    if (environment->nvtx_include) is_in_range = nvtx_included;
     static const struct cts_thread_watcher watcher = {
         .with_locks = true, .book = cts_hosts_book, .book_all = cts_hosts_book_all};
     cts_thread_rows_start(catalogue, &watcher);

@@ -4,6 +4,15 @@
  * file's id. The two come in any order from constructors, so that a stub is matched when it is
  * first used and kept in a hash table from then on.
  *
+ * An id names a source and how it was compiled; the same may be in several libraries, and several
+ * times in one. A file's two sides are those of the same image (the program, a library) that come
+ * as the same in their order.
+ *
+ * A library that is unloaded takes with it all that its tables point to, while other threads go on.
+ * Under `lock`, whoever reads a file's tables must have seen that the file is not gone. `lock` and
+ * the streams' are taken in constructors, while the dynamic linker holds its own lock: whoever has
+ * one must not ask the dynamic linker for anything (dlsym(), dlopen(), dladdr()).
+ *
  * Nothing here starts the runtime: constructors run before main() and may be all that ever runs. */
 #include "common/hash.h"
 #include "registry.h"
@@ -19,10 +28,12 @@
 #include "record.h"
 #include "stream.h"
 
-struct fat_binary {
-    struct fat_binary *next;
+struct cts_fat_binary {
+    struct cts_fat_binary *next;
+    struct cts_image image;
     char id[256];
-    struct cts_file *file; /* once matched */
+    struct cts_file *file; /* NULL: has not come yet */
+    bool is_gone;
 };
 
 enum symbol_kind { SYMBOL_KERNEL, SYMBOL_VARIABLE };
@@ -32,7 +43,7 @@ struct symbol {
     struct symbol *next;        /* in the bucket */
     _Atomic(const void *) host; /* NULL once its library is gone */
     const char *name;
-    struct fat_binary *binary;
+    struct cts_fat_binary *binary;
     enum symbol_kind kind;
     _Atomic(void *) target; /* struct cts_cpu_kernel or const struct cts_variable_desc */
     bool is_reported;
@@ -42,11 +53,26 @@ enum { BUCKET_COUNT = 1024 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static struct symbol *_Atomic buckets[BUCKET_COUNT];
-static struct fat_binary *binaries;
+static struct cts_fat_binary *binaries, **binaries_tail = &binaries;
 static struct cts_file *files, **files_tail = &files;
-static _Atomic bool has_new_files;
+static _Atomic bool has_new_files, has_exited;
 
 /* ---- registration ---- */
+
+/* Image and id are the same. */
+static bool belongs(const struct cts_file *file, const struct cts_fat_binary *binary)
+{
+    return !file->is_gone && !binary->is_gone && !file->binary && !binary->file &&
+           file->image.low == binary->image.low && strcmp(file->loaded.desc->id, binary->id) == 0;
+}
+
+static void join(struct cts_file *file, struct cts_fat_binary *binary)
+{
+    CTS_ASSERT_HELD(&lock);
+    if (!file || !binary) return; /* the other side is still to come */
+    file->binary = binary;
+    binary->file = file;
+}
 
 static struct symbol *_Atomic *bucket_of(const void *host)
 {
@@ -59,7 +85,7 @@ static void add_symbol(void **handle, const void *host, const char *name, enum s
     if (!symbol) return; /* the first use says that it is unknown */
     atomic_init(&symbol->host, host);
     symbol->name = name;
-    symbol->binary = (struct fat_binary *)(void *)handle;
+    symbol->binary = (struct cts_fat_binary *)(void *)handle;
     symbol->kind = kind;
     pthread_mutex_lock(&lock);
     struct symbol *_Atomic *const bucket = bucket_of(host);
@@ -77,16 +103,20 @@ struct fat_binary_wrapper {
 
 void **__cudaRegisterFatBinary(void *fat_binary)
 {
-    struct fat_binary *const binary = calloc(1, sizeof *binary);
+    struct cts_fat_binary *const binary = calloc(1, sizeof *binary);
     if (!binary) abort(); /* in a constructor, with nobody to tell */
     const struct fat_binary_wrapper *const wrapper = fat_binary;
     const char *const data = wrapper && wrapper->data ? wrapper->data : "";
     /* One line of text; what lies behind it in memory is somebody else's. */
     for (size_t i = 0; i < sizeof binary->id - 1 && data[i] && data[i] != '\n'; i++)
         binary->id[i] = data[i];
+    (void)cts_image_find(fat_binary, &binary->image);
     pthread_mutex_lock(&lock);
-    binary->next = binaries;
-    binaries = binary;
+    struct cts_file *file = files;
+    while (file && !belongs(file, binary)) file = file->next;
+    join(file, binary);
+    *binaries_tail = binary;
+    binaries_tail = &binary->next;
     pthread_mutex_unlock(&lock);
     return (void **)(void *)binary;
 }
@@ -137,19 +167,90 @@ void __cudaRegisterSurface(void **handle, const struct surfaceReference *host_va
     add_symbol(handle, host_variable, device_name, SYMBOL_VARIABLE);
 }
 
-/* A library with kernels goes away (or the process ends): no kernel of it may run on. */
+/* ---- unloading ---- */
+
+void cts_registry_note_exit(void)
+{
+    atomic_store(&has_exited, true);
+}
+
+/* What stands in other files for a kernel or variable of this one is looked up again. */
+static void forget_targets(const struct cts_file *file)
+{
+    CTS_ASSERT_HELD(&lock);
+    const struct cts_file_desc *const desc = file->loaded.desc;
+    const uintptr_t kernels = (uintptr_t)file->kernels, variables = (uintptr_t)desc->variables;
+    for (size_t i = 0; i < BUCKET_COUNT; i++)
+        for (struct symbol *symbol = atomic_load(&buckets[i]); symbol; symbol = symbol->next) {
+            const uintptr_t target = (uintptr_t)atomic_load(&symbol->target);
+            if (target - kernels < desc->kernel_count * sizeof *file->kernels ||
+                target - variables < desc->variable_count * sizeof *desc->variables)
+                atomic_store(&symbol->target, NULL);
+        }
+}
+
+/* Other memory may come to lie where the variables were. */
+static void forget_variables(const struct cts_file *file)
+{
+    CTS_ASSERT_HELD(&lock);
+    const struct cts_file_desc *const desc = file->loaded.desc;
+    for (uint32_t i = 0; file->is_loaded && i < desc->variable_count; i++) {
+        const struct cts_variable_desc *const variable = &desc->variables[i];
+        struct cts_range range;
+        if (cts_image_holds(&file->image, (uint64_t)variable->address) &&
+            cts_range_remove(variable->address, 1u << CTS_RANGE_VARIABLE | 1u << CTS_RANGE_MANAGED,
+                             &range))
+            cts_record_free(&range, CTS_NONE);
+    }
+}
+
+static void forget(struct cts_file *file)
+{
+    CTS_ASSERT_HELD(&lock);
+    forget_targets(file);
+    forget_variables(file);
+    file->is_gone = true;
+}
+
+/* Before the code goes, its work must have ended; at the end of the process, all work. */
+static void wait_for_work(const struct cts_image *image)
+{
+    if (cts_in_callback || !cts_process_has_started()) return;
+    if (atomic_load(&has_exited))
+        (void)cts_streams_drain();
+    else
+        cts_streams_wait_image(image);
+}
+
+/* A library with kernels goes away, or the process ends: the host's names are gone. */
 void __cudaUnregisterFatBinary(void **handle)
 {
+    struct cts_fat_binary *const binary = (struct cts_fat_binary *)(void *)handle;
     if (cts_process_is_forked()) return;
-    if (!cts_in_callback) cts_streams_drain();
-    struct fat_binary *const binary = (struct fat_binary *)(void *)handle;
+    wait_for_work(&binary->image);
     pthread_mutex_lock(&lock);
-    if (binary->file) binary->file->is_gone = true;
+    binary->is_gone = true;
     for (size_t i = 0; i < BUCKET_COUNT; i++)
         for (struct symbol *symbol = atomic_load(&buckets[i]); symbol; symbol = symbol->next)
             if (symbol->binary == binary) atomic_store(&symbol->host, NULL);
     pthread_mutex_unlock(&lock);
 }
+
+/* The last that a library does, and at the end of the process after all functions of atexit().
+ * Files without a host side have this call alone. */
+void __cts_unregister_file(const struct cts_file_desc *desc)
+{
+    struct cts_image image;
+    if (cts_process_is_forked() || atomic_load(&has_exited)) return;
+    if (cts_image_find(desc, &image)) wait_for_work(&image);
+    pthread_mutex_lock(&lock);
+    struct cts_file *file = files;
+    while (file && (file->is_gone || file->loaded.desc != desc)) file = file->next;
+    if (file) forget(file);
+    pthread_mutex_unlock(&lock);
+}
+
+/* ---- files ---- */
 
 void __cts_register_file(const struct cts_file_desc *desc)
 {
@@ -171,7 +272,11 @@ void __cts_register_file(const struct cts_file_desc *desc)
                                                    .id = CTS_NONE,
                                                    .dynamic_limit = CTS_SHARED_DEFAULT_BYTES,
                                                    .carveout = cudaSharedmemCarveoutDefault};
+    (void)cts_image_find(desc, &file->image);
     pthread_mutex_lock(&lock);
+    struct cts_fat_binary *binary = binaries;
+    while (binary && !belongs(file, binary)) binary = binary->next;
+    join(file, binary);
     *files_tail = file;
     files_tail = &file->next;
     pthread_mutex_unlock(&lock);
@@ -217,7 +322,7 @@ void cts_registry_load(void)
     pthread_mutex_lock(&lock);
     atomic_store(&has_new_files, false);
     for (struct cts_file *file = files; file; file = file->next) {
-        if (file->is_loaded) continue;
+        if (file->is_loaded || file->is_gone) continue;
         file->is_loaded = true;
         select_kernels(file);
         for (uint32_t i = 0; i < file->loaded.desc->variable_count; i++)
@@ -252,16 +357,18 @@ static void *target_in_file(const struct symbol *symbol, struct cts_file *file)
     return NULL;
 }
 
-/* In the symbol's own file; else in the one other file that has the name (an extern variable of
- * a program whose files share device code). */
+/* In the symbol's own file; else in the one other file of its image, then of the process, that has
+ * the name (an extern variable of a program whose files share device code). */
 static void *match(struct symbol *symbol)
 {
-    struct fat_binary *const binary = symbol->binary;
-    for (struct cts_file *file = files; file && !binary->file; file = file->next)
-        if (!file->is_gone && strcmp(file->loaded.desc->id, binary->id) == 0) binary->file = file;
-    void *target = binary->file ? target_in_file(symbol, binary->file) : NULL;
-    for (struct cts_file *file = files; file && !target; file = file->next)
-        if (!file->is_gone) target = target_in_file(symbol, file);
+    CTS_ASSERT_HELD(&lock);
+    const struct cts_fat_binary *const binary = symbol->binary;
+    struct cts_file *const own = binary->file;
+    void *target = own && !own->is_gone ? target_in_file(symbol, own) : NULL;
+    for (int is_near = 1; is_near >= 0; is_near--)
+        for (struct cts_file *file = files; file && !target; file = file->next)
+            if (!file->is_gone && (file->image.low == binary->image.low) == is_near)
+                target = target_in_file(symbol, file);
     return target;
 }
 

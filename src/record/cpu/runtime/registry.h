@@ -5,19 +5,25 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "common/image.h"
 #include "record/cpu/engine.h"
 #include "runtime.h"
 
-/* A file's device code. Lives until the process ends, also when its library is unloaded. */
+struct cts_fat_binary;
+
+/* A file's device code. Lives until the process ends, also when its library is unloaded; what
+ * `loaded.desc` and `kernels[].desc` point to lies in the library and goes with it. */
 struct cts_file {
     struct cts_file *next;
+    struct cts_image image;         /* that it lies in */
+    struct cts_fat_binary *binary;  /* its host side; NULL: none yet */
     struct cts_loaded_file loaded;  /* what the engine is told; sites only while recording */
     struct cts_cpu_kernel *kernels; /* one per desc->kernels */
     uint32_t module, first_source, first_kernel, first_variable; /* catalogue ids */
     bool recorded;                                               /* its rows are in the catalogue */
     bool has_slots;                                              /* the engine was asked for them */
     bool is_loaded;                                              /* variables are known as ranges */
-    bool is_gone;                                                /* its library was unloaded */
+    _Atomic bool is_gone;                                        /* its library was unloaded */
 };
 
 struct cts_cpu_kernel {
@@ -41,5 +47,8 @@ uint64_t *cts_registry_texture(const void *reference);
 
 /* Prepares files that were registered since the last time; cheap when there are none. */
 void cts_registry_load(void);
+
+/* The process ends: libraries that say goodbye from now on stay in memory. */
+void cts_registry_note_exit(void);
 
 #endif

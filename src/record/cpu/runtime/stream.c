@@ -147,12 +147,14 @@ static struct cts_log *source_log(const struct cts_work *work)
 static void run(struct CUstream_st *stream, struct cts_op *op)
 {
     stream->is_running = true;
+    stream->running = &op->work;
     release_points(op);
     if (op->trace.log) op->trace.source_log = source_log(&op->work);
     pthread_mutex_unlock(&lock);
     cts_work_run(&op->work, stream, &op->trace);
-    cts_work_release(&op->work);
     pthread_mutex_lock(&lock);
+    stream->running = NULL;
+    cts_work_release(&op->work);
     stream->is_running = false;
     stream->done = op->sequence;
     free(op);
@@ -473,24 +475,58 @@ static bool all_idle(void)
     return true;
 }
 
-bool cts_streams_drain(void)
+/* How much of an image's work there is. */
+enum left { LEFT_NONE, LEFT_QUEUED, LEFT_RUNNING };
+
+static enum left left_of(const struct cts_image *image)
+{
+    CTS_ASSERT_HELD(&lock);
+    enum left left = LEFT_NONE;
+    for (const struct CUstream_st *stream = streams; stream; stream = stream->next) {
+        if (stream->running && cts_work_needs(stream->running, image)) return LEFT_RUNNING;
+        for (const struct cts_op *op = stream->head; op; op = op->next)
+            if (cts_work_needs(&op->work, image)) left = LEFT_QUEUED;
+    }
+    return left;
+}
+
+static enum left left_of_all(const struct cts_image *image)
+{
+    (void)image;
+    return all_idle() ? LEFT_NONE : LEFT_QUEUED;
+}
+
+/* Waits as long as works end, and for the end of what runs. */
+static bool wait_until_none(enum left (*find)(const struct cts_image *image),
+                            const struct cts_image *image)
 {
     enum { PATIENCE_S = 10 };
+    enum left left;
     pthread_mutex_lock(&lock);
     uint64_t seen = done_count;
     host_waiters++;
-    while (!all_idle()) {
+    while ((left = find(image)) != LEFT_NONE) {
         struct timespec until;
         clock_gettime(CLOCK_REALTIME, &until);
         until.tv_sec += PATIENCE_S;
         const bool late = pthread_cond_timedwait(&host_wake, &lock, &until) == ETIMEDOUT;
-        if (late && seen == done_count) break;
+        if (late && seen == done_count && left == LEFT_QUEUED) break;
         seen = done_count;
     }
     host_waiters--;
-    const bool idle = all_idle();
+    left = find(image);
     pthread_mutex_unlock(&lock);
-    return idle;
+    return left == LEFT_NONE;
+}
+
+bool cts_streams_drain(void)
+{
+    return wait_until_none(left_of_all, NULL);
+}
+
+void cts_streams_wait_image(const struct cts_image *image)
+{
+    (void)wait_until_none(left_of, image);
 }
 
 void cts_streams_reset(int device)

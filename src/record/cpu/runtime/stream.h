@@ -38,7 +38,8 @@ struct CUstream_st {
     bool is_open; /* the program may use it */
     bool is_running, has_thread, waits;
     struct cts_op *head, **tail;
-    uint64_t issued, done; /* sequence numbers */
+    const struct cts_work *running; /* NULL: none */
+    uint64_t issued, done;          /* sequence numbers */
     pthread_cond_t wake;
     struct cts_capture *capture;
 };
@@ -61,6 +62,10 @@ enum cts_stream_state cts_stream_state(cudaStream_t handle);
 
 /* At the end of the process: waits as long as works end. False when some did not. */
 bool cts_streams_drain(void);
+
+/* Before the code and the variables of an image go: waits until no work is left that needs them.
+ * What is queued behind other work waits as long as that makes progress, and is not run later. */
+void cts_streams_wait_image(const struct cts_image *image);
 
 /* For cudaDeviceReset(): closes all streams that the program made. */
 void cts_streams_reset(int device);

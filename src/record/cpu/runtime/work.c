@@ -41,8 +41,35 @@ void cts_work_release(struct cts_work *work)
     work->kind = CTS_WORK_NOTHING;
 }
 
+bool cts_work_needs(const struct cts_work *work, const struct cts_image *image)
+{
+    switch (work->kind) {
+    case CTS_WORK_LAUNCH:
+        return work->launch.kernel->file->image.low == image->low;
+    case CTS_WORK_HOST:
+        return cts_image_holds(image, (uint64_t)(uintptr_t)work->host.function);
+    case CTS_WORK_CALLBACK:
+        return cts_image_holds(image, (uint64_t)(uintptr_t)work->callback.function);
+    case CTS_WORK_COPY:
+        return cts_image_holds(image, work->copy.geometry.source) ||
+               cts_image_holds(image, work->copy.geometry.destination);
+    case CTS_WORK_MEMSET:
+        return cts_image_holds(image, work->memset.geometry.destination);
+    case CTS_WORK_NOTHING:
+    case CTS_WORK_EVENT:
+        break;
+    }
+    return false;
+}
+
+bool cts_work_is_gone(const struct cts_work *work)
+{
+    return work->kind == CTS_WORK_LAUNCH && work->launch.kernel->file->is_gone;
+}
+
 bool cts_work_clone(const struct cts_work *work, struct cts_work *copy)
 {
+    if (cts_work_is_gone(work)) return false;
     *copy = *work;
     if (work->kind == CTS_WORK_LAUNCH) {
         copy->launch.args = cts_work_copy_args(work->launch.kernel->desc, work->launch.args);
@@ -264,6 +291,15 @@ static void run_host_function(const struct cts_work *work, struct CUstream_st *s
     cts_cpu_timeline_done(work, trace);
 }
 
+/* What waited for a host function, say, longer than the unloading thread had patience. */
+static void refuse_gone(const struct CUstream_st *stream)
+{
+    static const char text[] = "a kernel was not run: its library was unloaded while it was queued";
+    cts_say("%s", text);
+    cts_record_message("error", text);
+    cts_set_sticky(stream->device, cudaErrorInvalidDeviceFunction);
+}
+
 void cts_work_run(struct cts_work *work, struct CUstream_st *stream, struct cts_trace *trace)
 {
     const bool is_sound = cts_sticky(stream->device) == cudaSuccess;
@@ -271,7 +307,10 @@ void cts_work_run(struct cts_work *work, struct CUstream_st *stream, struct cts_
     case CTS_WORK_NOTHING:
         break;
     case CTS_WORK_LAUNCH:
-        if (is_sound) run_launch(work, stream, trace);
+        if (is_sound && cts_work_is_gone(work))
+            refuse_gone(stream);
+        else if (is_sound)
+            run_launch(work, stream, trace);
         break;
     case CTS_WORK_COPY:
     case CTS_WORK_MEMSET:

@@ -75,8 +75,13 @@ struct cts_work {
 };
 
 void cts_work_release(struct cts_work *work);
-/* A copy that owns its own; false without memory. */
+/* A copy that owns its own; false without memory, and of what is gone. */
 bool cts_work_clone(const struct cts_work *work, struct cts_work *copy);
+
+/* Whether a work runs code of an image, or reads or writes memory of it. */
+bool cts_work_needs(const struct cts_work *work, const struct cts_image *image);
+/* Whether a work is a launch of a library that was unloaded: its kernel is no longer there. */
+bool cts_work_is_gone(const struct cts_work *work);
 
 /* The values of a kernel's parameters, copied into one block; NULL without memory. A kernel without
  * parameters gives an empty block. */
