@@ -6,7 +6,9 @@ link its target, and what is no regular file is written and never replaced.
 """
 import gzip
 import os
+import resource
 import shutil
+import signal
 import stat
 import subprocess
 import sys
@@ -48,9 +50,9 @@ class Outputs(unittest.TestCase):
         os.chdir("/")
         shutil.rmtree(cls.directory)
 
-    def write(self, arguments, path, status=0):
+    def write(self, arguments, path, status=0, **more):
         done = subprocess.run([CTASCOPE, *arguments, path], stdout=subprocess.PIPE,
-                              stderr=subprocess.PIPE, check=False, env=support.environment())
+                              stderr=subprocess.PIPE, check=False, env=support.environment(), **more)
         self.assertEqual(done.returncode, status, done.stderr)
         return done
 
@@ -79,15 +81,42 @@ class Outputs(unittest.TestCase):
                 data = self.whole(arguments)
                 with open("target", "w", encoding="utf-8") as file:
                     file.write("old")
-                os.chmod("target", 0o600)
+                os.chmod("target", 0o662)  # a new file would not have these, by the umask
                 if not os.path.islink("link"):
                     os.symlink("target", "link")
                 self.write(arguments, "link")
                 self.assertTrue(os.path.islink("link"))
-                self.assertEqual(stat.S_IMODE(os.stat("target").st_mode), 0o600)
+                self.assertEqual(stat.S_IMODE(os.stat("target").st_mode), 0o662)
                 with open("target", "rb") as file:
                     self.assertEqual(file.read(), data)
                 os.remove("target")
+
+    def test_a_file_is_replaced_whole_or_not_at_all(self):
+        """A writer that meets the limit of a file's size leaves what was there."""
+        def limit():
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (16, 16))
+        for name, arguments in WRITERS.items():
+            with self.subTest(writer=name):
+                with open("target", "w", encoding="utf-8") as file:
+                    file.write("old")
+                before = sorted(os.listdir("."))
+                done = self.write(arguments, "target", status=1, preexec_fn=limit)
+                self.assertIn(b"cannot write 'target': File too large", done.stderr)
+                with open("target", encoding="utf-8") as file:
+                    self.assertEqual(file.read(), "old")
+                self.assertEqual(sorted(os.listdir(".")), before)
+                os.remove("target")
+
+    def test_a_file_keeps_its_owner(self):
+        if os.getuid() != 0:
+            self.skipTest("only root gives files away")
+        with open("target", "w", encoding="utf-8"):
+            pass
+        os.chown("target", 12345, 23456)
+        self.write(WRITERS["csv"], "target")
+        self.assertEqual((os.stat("target").st_uid, os.stat("target").st_gid), (12345, 23456))
+        os.remove("target")
 
     def test_pipe(self):
         os.mkfifo("pipe")
@@ -171,6 +200,11 @@ class Outputs(unittest.TestCase):
             self.assertIn(f"'{path}' already exists".encode(), done.stderr)
         with open("file", encoding="utf-8") as file:
             self.assertEqual(file.read(), "mine")
+        os.mkdir("empty")
+        for path in ("empty", "nothing"):
+            self.write(("export", "memory", "--format", "json", "-o"), path)
+            self.assertTrue(os.listdir(path), path)
+            shutil.rmtree(path)
 
     # ---- records that a run does not hold ----
 
@@ -178,7 +212,7 @@ class Outputs(unittest.TestCase):
         for arguments in (("comm", "time"), ("access", "time"), ("partition", "time"),
                           ("dump", "time", "--accesses"), ("diff", "memory", "time"),
                           ("export", "time", "-o", "trc"), ("comm", "time", "--address", "0"),
-                          ("report", "time", "-o", "page.html", "--figures", "none")):
+                          ("flow", "time"), ("report", "time", "-o", "page.html", "--figures", "none")):
             with self.subTest(arguments=arguments):
                 done = subprocess.run([CTASCOPE, *arguments], stdout=subprocess.PIPE, text=True,
                                       stderr=subprocess.PIPE, check=False)

@@ -6,6 +6,7 @@ place of files, logs left over, files of a recording as outputs.
 """
 import json
 import os
+import resource
 import shutil
 import signal
 import sqlite3
@@ -364,6 +365,17 @@ class Refusals(unittest.TestCase):
             done = self.call("path", source, "--enriched", "enriched", status=2)
             self.assertIn("'enriched' is not empty", done.stderr)
             self.assertEqual(self.files("enriched"), kept)
+
+    def test_enriched_leaves_no_part(self):
+        def limit():
+            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (limit.size_bytes, limit.size_bytes))
+        for limit.size_bytes in (16, 600):
+            done = subprocess.run([CTASCOPE, "path", "whole", "--enriched", "part"], text=True,
+                                  env=support.environment(), check=False, capture_output=True,
+                                  timeout=300, preexec_fn=limit)
+            self.assertEqual(done.returncode, 1, done.stderr)
+            self.assertFalse(os.path.exists("part"), limit.size_bytes)
 
     def test_outputs_replace_no_file_of_a_recording(self):
         self.call("path", "whole", "--enriched", "enriched")

@@ -235,9 +235,12 @@ class Versions(unittest.TestCase):
     def test_memory_limit(self):
         """What does not fit into the sorter goes to the disk, and the answer stays the same."""
         trace = Trace()
-        for i in range(test_count(1000, 140000)):
-            trace.add("cpu_op", f"op {i % 50}", 20 * i, 15)
-            trace.call("cudaLaunchKernel", 20 * i + 5, 5, i + 1)
+        count = test_count(66000, 140000)  # the sorter has room for 65,536 kernels
+        for k in range(count):
+            i = k * 7919 % count  # in no order: each part of the sorter is of all times
+            if i < test_count(1000, 140000):
+                trace.add("cpu_op", f"op {i % 50}", 20 * i, 15)
+                trace.call("cudaLaunchKernel", 20 * i + 5, 5, i + 1)
             trace.kernel("k", 20 * i + 12, 10, i + 1)
         file = write("long.json", trace.text())
         paths = []
@@ -246,6 +249,8 @@ class Versions(unittest.TestCase):
             self.assertGreater(path["path_ns"], 0)
             paths.append(path)
         self.assertEqual(*paths)
+        self.assertEqual(paths[0]["last_ns"], 1000 * (20 * (count - 1) + 22))
+        self.assertIn("in order, nested", answer("dump", work_path("run"), "--timeline", "--check"))
 
     def test_packed(self):
         text = a_step(Trace()).text()

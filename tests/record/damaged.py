@@ -4,6 +4,7 @@ crashes."""
 import glob
 import json
 import os
+import pty
 import random
 import shutil
 import sqlite3
@@ -194,8 +195,21 @@ class Damaged(support.RecordTest):
                     for character in evil.replace("k", "").replace("gnp", ""):
                         if character not in "]0;title[31m2J":
                             self.assertNotIn(character, text)
-        names = self.ctascope("comm", "run", "--per", "kernel", "--format", "csv").stdout
+        csv_command = ("comm", "run", "--per", "kernel", "--format", "csv")
+        names = self.ctascope(*csv_command).stdout
         self.assertIn("\x1b]0;title\x07", names)
+        ours, terminal = pty.openpty()
+        self.ctascope(*csv_command, stdout=terminal)
+        os.close(terminal)
+        shown = b""
+        try:
+            while part := os.read(ours, 65536):
+                shown += part
+        except OSError:  # how a terminal that nobody has open ends
+            pass
+        os.close(ours)
+        self.assertIn(b"]0;title", shown)
+        self.assertNotIn(b"\x1b", shown)
 
     # ---- output ----
 
@@ -280,6 +294,15 @@ class Damaged(support.RecordTest):
                               ("LOWER BOUND", done.stdout))
         self.assertEqual(unseen, [])
 
+    def test_large_files_are_decoded_if_asked_to(self):
+        """Of more than 64 MiB `info` looks at sizes and counts, and says so."""
+        path = self.copy()
+        for size, options, decoded in ((os.path.getsize(path), (), True), (65 << 20, (), False),
+                                       (65 << 20, ("--check",), True)):
+            os.truncate(path, size)  # of which the disk holds as little as before
+            done = self.ctascope("info", "run", "--format", "json", *options)
+            self.assertIs(json.loads(done.stdout)["totals"]["decoded"], decoded, (size, options))
+
     def test_access_file_of_another_run(self):
         """Launches and sites that the catalogue does not have."""
         path = self.copy()
@@ -320,23 +343,27 @@ class Damaged(support.RecordTest):
                 self.assertIs(self.comm("run")["soundness"]["lower_bound"], True)
 
     def test_missing_is_named_by_every_verb(self):
-        """A run of two access files without one of them: each verb that reads it says so."""
-        program = support.compiled("launches.cu", "-O2")
-        self.record("two", program, "6", "3", status=3, options=("--threads", "2"))
-        files = sorted(glob.glob("two/rank-0/*.acc"))
-        if len(files) < 2 or os.path.getsize(files[0]) < 200:
-            self.skipTest("one worker did it all")
-        os.remove(files[1])
-        name = files[1].removeprefix("two/")
+        """A run of two processes without an access file of one: each verb that reads it says so."""
+        twice = f"'{self.program}' 6 3; exec '{self.program}' 6 3"
+        self.record("two", "sh", "-c", twice, status=3, options=("--threads", "1"))
+        name = "rank-1/0.acc"
+        os.remove("two/" + name)
         for verb in (("info",), ("dump", "--accesses"), ("comm",), ("comm", "--format", "csv",
                      "--per", "launch"), ("partition",), ("access",), ("access", "--format", "csv"),
-                     ("report", "-o", "page.html"), ("export", "-o", "trc"), ("diff", "two", "good"),
-                     ("comm", "--address", "0")):
+                     ("report", "-o", "page.html"), ("export", "-o", "trc", "--rank", "0"), ("diff", "two", "good"),
+                     ("comm", "--address", "0"), ("flow",), ("flow", "--format", "csv")):
             arguments = verb[1:] if verb[0] == "diff" else ("two",) + verb[1:]
             with self.subTest(verb=verb):
                 done = self.ctascope(verb[0], *arguments, status=0)
                 self.assertIn(f"'{name}' is missing", done.stdout + done.stderr)
-        self.assertIs(self.comm("two")["soundness"]["lower_bound"], True)
+        for verb in ("comm", "access", "flow", "partition", "info"):
+            answer = json.loads(self.ctascope(verb, "two", "--format", "json").stdout)
+            soundness = answer.get("soundness", answer)
+            self.assertTrue(any(f"'{name}' is missing" in text for text in soundness["missing"]), verb)
+            if verb == "info":
+                self.assertIs(answer["totals"]["complete"], False)
+            else:
+                self.assertIs(soundness["lower_bound"], True, verb)
 
     def test_access_file_that_is_no_file(self):
         path = self.copy()

@@ -134,6 +134,8 @@ class Outcomes(support.RecordTest):
                          "(2048 B)")
         plain = self.run_(self.program, "beyond", status=7).stderr
         self.assertIn("block[-268435456], 1073741824 B before 'block'", plain)
+        plain = self.run_(self.program, "past", status=7).stderr
+        self.assertIn("block[268435456], 1073739776 B past the end of 'block' (2048 B)", plain)
 
     def test_null_pointer(self):
         self.check_fault("null", "cudaErrorIllegalAddress", "fill(int*, int)", "CTA (0,0,0)",

@@ -112,10 +112,10 @@ int main(int argc, char **argv)
         wild<<<8, 64>>>(device(512), 1L << 34);
         return outcome();
     }
-    if (is("beyond")) {
+    if (is("beyond") || is("past")) {
         int *block;
         if (cudaMalloc(&block, 512 * sizeof(int))) return 90;
-        wild<<<8, 64>>>(block, -(1L << 28));
+        wild<<<8, 64>>>(block, is("past") ? 1L << 28 : -(1L << 28));
         return outcome();
     }
     if (is("null")) {
