@@ -45,7 +45,7 @@ enum {
     CTS_ROW_VALUES_MAX = 128, /* value words of a thread in the lane buffers; kernels with more
                                  have no row_rec */
     CTS_SLOT_SHIFT = 48,
-    CTS_SLOT_LIMIT = 0xFFFF, /* slots 0 .. 0xFFFE; files beyond have that as their base, and
+    CTS_SLOT_LIMIT = 0xFFFF, /* slots 0 .. 0xFFFD; files beyond have that as their base, and
                                  their entries (at CTS_SLOT_LIMIT, saturated) are dropped */
     CTS_LOG_VALUE_WORDS_MAX =
         16, /* an access of more bytes than 128 logs values of the first 128 */

@@ -11,6 +11,7 @@
 
 #include "record/cpu/engine.h"
 #include "record/cpu/engine/log.h"
+#include "count.h"
 #include "random.h"
 
 enum { RECORDS_MAX = 1 << 20, LANE_ENTRIES_MAX = 1 << 14 };
@@ -106,6 +107,8 @@ static void register_program(struct program *program, uint32_t flags)
 
 /* ---- Running a program as the instrumented code would ---- */
 
+#define MEETING UINT32_MAX /* instead of a site; the address is the mask of those who meet */
+
 struct lane_trace {
     uint32_t count;
     uint32_t site[LANE_ENTRIES_MAX];
@@ -153,6 +156,8 @@ static uint64_t value_of(uint64_t address)
     return address * 3 + 1;
 }
 
+static bool has_meetings; /* of which a log may be full, without a record */
+
 /* Feeds the traces through the log as the scheduler does: lanes fill their logs, the log is merged,
  * lanes with room go on. */
 static void merge_traces(const struct program *program)
@@ -167,7 +172,9 @@ static void merge_traces(const struct program *program)
         for (uint32_t lane = 0; lane < CTS_WARP_LANES; lane++) {
             const struct lane_trace *const trace = &traces[lane];
             while (at[lane] < trace->count && count[lane] < CTS_LOG_ROWS) {
-                const uint64_t slot = program->first_slot + trace->site[at[lane]];
+                const uint32_t site = trace->site[at[lane]];
+                const uint64_t slot =
+                    site == MEETING ? CTS_SLOT_MEETING : program->first_slot + site;
                 const uint64_t address = trace->address[at[lane]++];
                 log_rows[count[lane]++ * CTS_WARP_LANES + lane] = slot << 48 | address;
                 if (cts_slots[slot].value_words)
@@ -178,12 +185,17 @@ static void merge_traces(const struct program *program)
         merge.open = merge.live;
         const size_t before = record_count;
         merge_log(&merge, &state);
-        if (merge.live) assert_true(record_count > before);
+        if (merge.live) assert_true(record_count > before || has_meetings);
         more = merge.live != 0;
         for (uint32_t lane = 0; lane < CTS_WARP_LANES && !merge.live; lane++)
             assert_int_equal(count[lane], 0);
     }
     assert_int_equal(merge.invalid_count, 0);
+}
+
+static void skip_meetings(uint32_t lane, uint32_t *at)
+{
+    while (*at < traces[lane].count && traces[lane].site[*at] == MEETING) ++*at;
 }
 
 /* Every lane's accesses are in the records exactly once, in the lane's order. */
@@ -194,6 +206,7 @@ static void check_each_lane(bool values)
         for (uint32_t lane = 0; lane < CTS_WARP_LANES; lane++) {
             const struct lane_trace *const trace = &traces[lane];
             if (!(records[i].mask >> lane & 1)) continue;
+            skip_meetings(lane, &at[lane]);
             assert_true(at[lane] < trace->count);
             assert_int_equal(records[i].site, 1000 + trace->site[at[lane]]);
             assert_int_equal(records[i].addresses[lane], trace->address[at[lane]]);
@@ -201,8 +214,10 @@ static void check_each_lane(bool values)
                 assert_int_equal(records[i].values[lane], value_of(trace->address[at[lane]]));
             at[lane]++;
         }
-    for (uint32_t lane = 0; lane < CTS_WARP_LANES; lane++)
+    for (uint32_t lane = 0; lane < CTS_WARP_LANES; lane++) {
+        skip_meetings(lane, &at[lane]);
         assert_int_equal(at[lane], traces[lane].count);
+    }
 }
 
 /* The lanes of a record are all that ever are at its place, where each lane is at most once. */
@@ -392,6 +407,119 @@ static void repeats_outside_of_loops_stay_apart(void **state)
     assert_int_equal(records[2].mask, 0xFF);
 }
 
+static void meet(uint32_t lanes)
+{
+    for (uint32_t left = lanes; left; left &= left - 1) {
+        struct lane_trace *const trace = &traces[__builtin_ctz(left)];
+        trace->site[trace->count] = MEETING;
+        trace->address[trace->count++] = lanes;
+    }
+}
+
+/* loop { if (lane == 0 && some) A; meet; if (more) B; }: iterations of which some lanes log nothing
+ * would set them apart for good. */
+static void lanes_that_meet_go_on_together(void **state)
+{
+    (void)state;
+    start_structured(2, (const uint32_t[]){0, 0});
+    has_meetings = true;
+    for (uint32_t trip = 0; trip < 300; trip++) {
+        if (trip % 3 == 0) add_access(0, 0);
+        meet(UINT32_MAX);
+        for (uint32_t lane = 0; lane < CTS_WARP_LANES && trip % 2; lane++) add_access(lane, 1);
+    }
+    merge_traces(&structured);
+    check_each_lane(false);
+    assert_int_equal(record_count, 250);
+    for (size_t i = 0; i < record_count; i++)
+        assert_int_equal(records[i].mask, records[i].site == 1000 ? 1 : UINT32_MAX);
+    has_meetings = false;
+}
+
+/* loop (lane trips) A; meet; loop 0 { meet of each half; B }: lanes of both halves stay together. */
+static void halves_that_meet_apart_stay_in_step(void **state)
+{
+    (void)state;
+    start_structured(2, (const uint32_t[]){UINT32_MAX, 0});
+    has_meetings = true;
+    for (uint32_t lane = 0; lane < CTS_WARP_LANES; lane++)
+        for (uint32_t trip = 0; trip < lane % 5; trip++) add_access(lane, 0);
+    meet(UINT32_MAX);
+    for (uint32_t trip = 0; trip < 100; trip++) {
+        meet(0xFFFF);
+        meet(0xFFFF0000);
+        for (uint32_t lane = 0; lane < CTS_WARP_LANES; lane++) add_access(lane, 1);
+    }
+    merge_traces(&structured);
+    check_each_lane(false);
+    assert_int_equal(record_count, 4 + 100);
+    for (size_t i = 4; i < record_count; i++) assert_int_equal(records[i].mask, UINT32_MAX);
+    has_meetings = false;
+}
+
+enum { MEETINGS_MAX = 300 };
+
+/* What lanes did before they met comes before what any of them does afterwards. The place of a
+ * meeting is its number. */
+static void check_meetings(uint32_t meeting_count)
+{
+    uint32_t at[CTS_WARP_LANES] = {0};
+    size_t last_before[MEETINGS_MAX] = {0}, first_after[MEETINGS_MAX], last[CTS_WARP_LANES] = {0};
+    for (uint32_t m = 0; m < meeting_count; m++) first_after[m] = SIZE_MAX;
+    for (size_t i = 0; i < record_count; i++)
+        for (uint32_t left = records[i].mask; left; left &= left - 1) {
+            const uint32_t lane = (uint32_t)__builtin_ctz(left);
+            const struct lane_trace *const trace = &traces[lane];
+            uint32_t k = at[lane];
+            for (; trace->site[k] == MEETING; k++) {
+                const uint64_t m = trace->place[k];
+                if (last[lane] > last_before[m]) last_before[m] = last[lane];
+            }
+            /* The meetings since the lane's access before this one. */
+            for (uint32_t j = at[lane]; j < k; j++)
+                if (i < first_after[trace->place[j]]) first_after[trace->place[j]] = i;
+            last[lane] = i + 1;
+            at[lane] = k + 1;
+        }
+    for (uint32_t m = 0; m < meeting_count; m++)
+        assert_true(last_before[m] <= first_after[m]);
+}
+
+/* Any lanes, any sites: nothing is lost. */
+static void records_keep_the_order_of_meetings(void **state)
+{
+    (void)state;
+    has_meetings = true;
+    for (uint32_t trial = 0; trial < cts_test_count(150, 3000); trial++) {
+        random_start(trial);
+        start_structured(6, (const uint32_t[]){UINT32_MAX, 0, 0, 1, 0, UINT32_MAX});
+        const uint32_t steps = 1 + below(MEETINGS_MAX);
+        const bool sparse = below(3);
+        uint32_t meetings = 0;
+        for (uint32_t step = 0; step < steps; step++) {
+            uint32_t lanes = below(1 << 16) << 16 | below(1 << 16);
+            if (sparse) lanes &= below(1 << 16) << 16 | below(1 << 16);
+            if (below(4) == 0) lanes = UINT32_MAX;
+            if (lanes && below(3) == 0) {
+                meet(lanes);
+                for (uint32_t left = lanes; left; left &= left - 1) {
+                    struct lane_trace *const trace = &traces[__builtin_ctz(left)];
+                    trace->place[trace->count - 1] = meetings;
+                }
+                meetings++;
+                continue;
+            }
+            const uint32_t site = below(6);
+            for (uint32_t left = lanes; left; left &= left - 1)
+                add_access((uint32_t)__builtin_ctz(left), site);
+        }
+        merge_traces(&structured);
+        check_each_lane(false);
+        check_meetings(meetings);
+    }
+    has_meetings = false;
+}
+
 /* A generic site: shared window, own stack and the rest become records of their spaces. */
 static void generic_accesses_are_split_by_space(void **state)
 {
@@ -469,6 +597,9 @@ int main(void)
         cmocka_unit_test(inner_loops_keep_outer_iterations_apart),
         cmocka_unit_test(branches_are_apart_and_meet_again),
         cmocka_unit_test(repeats_outside_of_loops_stay_apart),
+        cmocka_unit_test(lanes_that_meet_go_on_together),
+        cmocka_unit_test(halves_that_meet_apart_stay_in_step),
+        cmocka_unit_test(records_keep_the_order_of_meetings),
         cmocka_unit_test(generic_accesses_are_split_by_space),
         cmocka_unit_test(entries_without_a_slot_are_counted),
         cmocka_unit_test(random_programs_keep_every_access_in_order),

@@ -106,10 +106,39 @@ static void compute(struct cts_cta *cta, uint32_t first_lane, enum cts_wait_kind
 
 /* ---- Meeting ---- */
 
-static void release(struct cts_cta *cta, struct cts_warp *warp, enum cts_wait_kind kind,
-                    uint32_t group)
+/* Logs of lanes: where each goes on. The one that runs has its place in the context. */
+static uint64_t **log_place(struct cts_cta *cta, uint32_t lane, uint32_t running)
 {
-    compute(cta, (uint32_t)(warp - cta->warps) * CTS_WARP_LANES, kind, group);
+    return lane == running ? &cta->context.log : &cta->worker->log_at[lane];
+}
+
+/* Tells the merge of the logs (log.c) that lanes are together, unless that is what it heard last.
+ * There is room: a lane with a full log does not come to a collective, and none goes on before it
+ * has looked at its log again. */
+static void log_meeting(struct cts_cta *cta, uint32_t group, uint32_t running)
+{
+    const uint64_t entry = (uint64_t)CTS_SLOT_MEETING << CTS_SLOT_SHIFT | group;
+    bool is_new = false;
+    if (!(group & (group - 1))) return;
+    for (uint32_t left = group; left && !is_new; left &= left - 1) {
+        const uint32_t lane = (uint32_t)__builtin_ctz(left);
+        const uint64_t *const at = *log_place(cta, lane, running);
+        is_new = at == cta->worker->log + lane || at[-CTS_WARP_LANES] != entry;
+    }
+    for (uint32_t left = is_new ? group : 0; left; left &= left - 1) {
+        const uint32_t lane = (uint32_t)__builtin_ctz(left);
+        uint64_t **const at = log_place(cta, lane, running);
+        **at = entry;
+        *at += CTS_WARP_LANES;
+    }
+}
+
+/* `running`: the one of the warp's lanes that runs, CTS_WARP_LANES: none. */
+static void release(struct cts_cta *cta, struct cts_warp *warp, uint32_t group, uint32_t running)
+{
+    const uint32_t first_lane = (uint32_t)(warp - cta->warps) * CTS_WARP_LANES;
+    compute(cta, first_lane, cta->wait[first_lane + (uint32_t)__builtin_ctz(group)], group);
+    if (cta->logs) log_meeting(cta, group, running);
     warp->meeting &= ~group;
     warp->loose &= ~group;
     warp->ready |= group;
@@ -126,7 +155,7 @@ bool cts_collective_try_to_meet(struct cts_cta *cta, struct cts_warp *warp, uint
         const uint32_t other = first_lane + (uint32_t)__builtin_ctz(left);
         if (cta->wait_mask[other] != mask || cta->wait[other] != cta->wait[lane]) return false;
     }
-    release(cta, warp, cta->wait[lane], group);
+    release(cta, warp, group, cta->lane % CTS_WARP_LANES);
     return true;
 }
 
@@ -150,6 +179,6 @@ bool cts_collective_meet_loose(struct cts_cta *cta, struct cts_warp *warp)
             cta->wait_place[first_lane + bit] == cta->wait_place[lead])
             group |= 1u << bit;
     }
-    release(cta, warp, cta->wait[lead], group);
+    release(cta, warp, group, CTS_WARP_LANES);
     return warp->ready != 0;
 }

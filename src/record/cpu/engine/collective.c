@@ -21,6 +21,13 @@ static struct cts_cta *begin(enum cts_wait_kind kind, uint64_t value, uint32_t e
     return cta;
 }
 
+/* Meeting adds to the log of a lane. */
+static void wait_for_lanes(struct cts_cta *cta)
+{
+    cts_lane_wait(cta);
+    if (cta->logs && cta->context.log >= cta->context.log_end) __cts_log_full(&cta->context);
+}
+
 /* The result of the running lane is in wait_value[] and wait_extra[] afterwards. */
 static struct cts_cta *meet(enum cts_wait_kind kind, uint32_t mask, uint64_t value, uint32_t extra)
 {
@@ -31,7 +38,7 @@ static struct cts_cta *meet(enum cts_wait_kind kind, uint32_t mask, uint64_t val
         cta->warp->ready &= ~bit; /* met nobody but itself */
         return cta;
     }
-    cts_lane_wait(cta);
+    wait_for_lanes(cta);
     return cta;
 }
 
@@ -42,7 +49,7 @@ static struct cts_cta *meet_loose(enum cts_wait_kind kind, uint64_t value, uint3
     cta->wait_place[cta->lane] = place;
     cta->wait_mask[cta->lane] = 0;
     cta->warp->loose |= 1u << cta->lane % CTS_WARP_LANES;
-    cts_lane_wait(cta);
+    wait_for_lanes(cta);
     return cta;
 }
 

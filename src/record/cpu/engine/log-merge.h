@@ -2,6 +2,7 @@
  * for, with CTS_LOG_MERGE, the name of the function that it defines. */
 #include "record/cpu/engine/log.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 #ifdef __AVX512BW__
@@ -265,9 +266,23 @@ static void walk_key(const struct cts_log_merge *merge, struct cts_log_key *key,
     while (first < end) {
         const uint32_t slot =
             (uint32_t)(merge->log[(size_t)first * LANES + lane] >> CTS_SLOT_SHIFT);
-        advance_key(key, slot);
+        if (slot != CTS_SLOT_MEETING) advance_key(key, slot);
         first += 1u + cts_slots[slot].value_words;
     }
+}
+
+/* Whether the lanes of `mask`, which are all at meetings, meet nobody but each other here. */
+static bool meet_in_step(const uint64_t *entries, uint32_t mask)
+{
+    for (uint32_t left = mask; left;) {
+        const uint64_t entry = entries[__builtin_ctz(left)];
+        const uint32_t lanes = (uint32_t)entry;
+        if (lanes & ~mask) return false;
+        for (uint32_t more = lanes; more; more &= more - 1)
+            if (entries[__builtin_ctz(more)] != entry) return false;
+        left &= ~lanes;
+    }
+    return true;
 }
 
 /* Emits rows while the lanes agree. Returns the row where it stopped; *left: lanes that have more.
@@ -285,7 +300,9 @@ static uint32_t merge_in_step(struct cts_log_merge *merge, uint32_t *left)
             *left = mask;
             if (!same_slot(entries, entries[lead], mask)) return row;
             const struct cts_log_slot *const slot = &cts_slots[entries[lead] >> CTS_SLOT_SHIFT];
-            if (slot->valid)
+            if (slot == &cts_slots[CTS_SLOT_MEETING]) {
+                if (!meet_in_step(entries, mask)) return row;
+            } else if (slot->valid)
                 add_row(merge, slot, mask, row);
             else
                 merge->invalid_count += (uint32_t)__builtin_popcount(mask);
@@ -397,19 +414,90 @@ static uint32_t advance_heads(const struct cts_log_merge *merge, struct heads *h
     return ended;
 }
 
+/* From now on the lanes are at `key`. */
+static void keep_key(struct cts_log_state *state, const struct cts_log_key *key, uint32_t lanes)
+{
+    if (!lanes) return;
+    if (!~state->used_keys) { /* some of them are no lane's any more */
+        state->used_keys = 0;
+        for (uint32_t lane = 0; lane < LANES; lane++)
+            state->used_keys |= (uint64_t)1 << state->key_of[lane];
+    }
+    const uint32_t index = (uint32_t)__builtin_ctzll(~state->used_keys);
+    state->used_keys |= (uint64_t)1 << index;
+    copy_key(&state->keys[index], key);
+    for (; lanes; lanes &= lanes - 1) state->key_of[__builtin_ctz(lanes)] = (uint8_t)index;
+}
+
+/* A merge whose lanes are apart. */
+struct apart {
+    struct cts_log_merge *merge;
+    struct cts_log_state *state;
+    struct groups groups;
+    struct heads heads;
+    uint32_t parked; /* lanes at a meeting to which others have not come yet; they have kept keys */
+    bool stop;       /* an open lane has run out */
+};
+
+static void regroup(struct apart *apart, const struct cts_log_key *key, uint32_t mask);
+
+/* The lanes, all at one meeting, go on from the latest of their keys. */
+static void leave_meeting(struct apart *apart, uint32_t lanes)
+{
+    struct cts_log_state *const state = apart->state;
+    struct cts_log_key key;
+    const struct cts_log_key *latest = &state->keys[state->key_of[__builtin_ctz(lanes)]];
+    for (uint32_t left = lanes; left; left &= left - 1) {
+        const struct cts_log_key *const other = &state->keys[state->key_of[__builtin_ctz(left)]];
+        if (other != latest && compare_keys(other, latest) > 0) latest = other;
+    }
+    copy_key(&key, latest);
+    apart->parked &= ~lanes;
+    const uint32_t ended = advance_heads(apart->merge, &apart->heads, lanes, 1);
+    keep_key(state, &key, ended & apart->merge->live);
+    apart->stop |= (ended & apart->merge->open) != 0;
+    regroup(apart, &key, lanes & ~ended);
+}
+
+/* Whether all lanes of a meeting have come to it. */
+static bool is_complete(const struct apart *apart, uint64_t entry)
+{
+    const uint32_t lanes = (uint32_t)entry;
+    if (lanes & ~apart->parked) return false;
+    for (uint32_t left = lanes; left; left &= left - 1)
+        if (apart->heads.entry[__builtin_ctz(left)] != entry) return false;
+    return true;
+}
+
+/* The lanes, all at `key`, are each at a meeting. */
+static void park(struct apart *apart, const struct cts_log_key *key, uint32_t lanes)
+{
+    keep_key(apart->state, key, lanes);
+    apart->parked |= lanes;
+    for (uint32_t left = lanes; left; left &= left - 1) {
+        const uint32_t lane = (uint32_t)__builtin_ctz(left);
+        const uint64_t entry = apart->heads.entry[lane];
+        if ((apart->parked >> lane & 1) && is_complete(apart, entry))
+            leave_meeting(apart, (uint32_t)entry);
+    }
+}
+
 /* The lanes of `mask`, all at `key`, go to the groups of their next entries. */
-static void regroup(struct groups *groups, const struct cts_log_key *key, uint32_t mask,
-                    const struct heads *heads)
+static void regroup(struct apart *apart, const struct cts_log_key *key, uint32_t mask)
 {
     while (mask) {
-        const uint32_t slot = heads->slot[__builtin_ctz(mask)];
-        const uint32_t same = mask & lanes_at_slot(heads->slot, slot);
-        struct group *const group = new_group(groups);
+        const uint32_t slot = apart->heads.slot[__builtin_ctz(mask)];
+        const uint32_t same = mask & lanes_at_slot(apart->heads.slot, slot);
+        mask &= ~same;
+        if (slot == CTS_SLOT_MEETING) {
+            park(apart, key, same);
+            continue;
+        }
+        struct group *const group = new_group(&apart->groups);
         copy_key(&group->key, key);
         advance_key(&group->key, slot);
         group->mask = same;
-        insert_group(groups, group);
-        mask &= ~same;
+        insert_group(&apart->groups, group);
     }
 }
 
@@ -431,16 +519,6 @@ static uint32_t add_group(struct cts_log_merge *merge, const struct group *group
     return advance_heads(merge, heads, group->mask, step);
 }
 
-/* From now on the lanes are at `key`. */
-static void keep_key(struct cts_log_state *state, const struct cts_log_key *key, uint32_t lanes)
-{
-    if (!lanes) return;
-    const uint32_t index = (uint32_t)__builtin_ctzll(~state->used_keys);
-    state->used_keys |= (uint64_t)1 << index;
-    copy_key(&state->keys[index], key);
-    for (; lanes; lanes &= lanes - 1) state->key_of[__builtin_ctz(lanes)] = (uint8_t)index;
-}
-
 static uint32_t lanes_of_key(const struct cts_log_state *state, uint32_t index)
 {
     uint32_t lanes = 0;
@@ -450,18 +528,20 @@ static uint32_t lanes_of_key(const struct cts_log_state *state, uint32_t index)
 }
 
 /* Emits group by group until all have run out, or an open lane has. */
-static void merge_groups(struct cts_log_merge *merge, struct cts_log_state *state,
-                         struct groups *groups, struct heads *heads)
+static void merge_groups(struct apart *apart)
 {
-    bool stop = false;
-    while (groups->count && !stop) {
+    struct cts_log_merge *const merge = apart->merge;
+    struct cts_log_state *const state = apart->state;
+    struct groups *const groups = &apart->groups;
+    while (groups->count && !apart->stop) {
         struct group *const group = &groups->pool[groups->order[--groups->count]];
-        const uint32_t ended = add_group(merge, group, heads);
+        const uint32_t ended = add_group(merge, group, &apart->heads);
         keep_key(state, &group->key, ended & merge->live);
-        regroup(groups, &group->key, group->mask & ~ended, heads);
+        apart->stop |= (ended & merge->open) != 0;
+        regroup(apart, &group->key, group->mask & ~ended);
         free_group(groups, group);
-        stop = ended & merge->open;
     }
+    assert(apart->stop || !apart->parked); /* all lanes of a meeting have it in their logs */
     state->pending = 0;
     for (uint32_t i = 0; i < groups->count; i++) {
         const struct group *const group = &groups->pool[groups->order[i]];
@@ -475,6 +555,17 @@ static void start_groups(struct groups *groups)
     groups->count = 0;
     groups->free_count = LANES + 1;
     for (uint32_t i = 0; i <= LANES; i++) groups->free[i] = (uint8_t)i;
+}
+
+static void start_apart(struct apart *apart, struct cts_log_merge *merge,
+                        struct cts_log_state *state)
+{
+    apart->merge = merge;
+    apart->state = state;
+    apart->parked = 0;
+    apart->stop = false;
+    memset(&apart->heads, 0, sizeof apart->heads);
+    start_groups(&apart->groups);
 }
 
 /* Moves what lanes have left, from row[lane] on, to the start of the log. */
@@ -558,19 +649,18 @@ static void merge_apart(struct cts_log_merge *merge, struct cts_log_state *state
                         uint32_t end, uint32_t *row)
 {
     struct cts_log_key key;
-    struct groups groups;
-    struct heads heads = {0};
+    struct apart apart;
+    start_apart(&apart, merge, state);
     copy_key(&key, &state->common);
     walk_key(merge, &key, (uint32_t)__builtin_ctz(left), 0, end);
-    start_groups(&groups);
     make_mixed(state);
     walk_lanes(merge, state, merge->live & ~left, merge->row_count, end);
-    memcpy(heads.row, row, sizeof heads.row);
+    memcpy(apart.heads.row, row, sizeof apart.heads.row);
     for (uint32_t lanes = left; lanes; lanes &= lanes - 1)
-        load_head(merge, &heads, (uint32_t)__builtin_ctz(lanes));
-    regroup(&groups, &key, left, &heads);
-    merge_groups(merge, state, &groups, &heads);
-    memcpy(row, heads.row, sizeof heads.row);
+        load_head(merge, &apart.heads, (uint32_t)__builtin_ctz(lanes));
+    regroup(&apart, &key, left);
+    merge_groups(&apart);
+    memcpy(row, apart.heads.row, sizeof apart.heads.row);
 }
 
 static void merge_from_step(struct cts_log_merge *merge, struct cts_log_state *state)
@@ -598,33 +688,34 @@ static void merge_from_step(struct cts_log_merge *merge, struct cts_log_state *s
 
 static void merge_from_mixed(struct cts_log_merge *merge, struct cts_log_state *state)
 {
-    struct heads heads = {0};
-    struct groups groups;
+    struct apart apart;
     uint32_t with_entries = 0;
-    start_groups(&groups);
+    start_apart(&apart, merge, state);
     state->used_keys = 0;
     for (uint32_t lane = 0; lane < LANES; lane++) {
         state->used_keys |= (uint64_t)1 << state->key_of[lane];
         if (merge->row_count[lane] == 0) continue;
         with_entries |= 1u << lane;
-        load_head(merge, &heads, lane);
+        load_head(merge, &apart.heads, lane);
     }
     if (merge->open & ~with_entries) return;
     for (uint32_t rest = with_entries; rest;) {
         const uint32_t index = state->key_of[__builtin_ctz(rest)];
         const uint32_t alike = rest & lanes_of_key(state, index);
         const uint32_t at_head = alike & state->pending;
-        if (at_head) {
-            struct group *const group = new_group(&groups);
-            copy_key(&group->key, &state->keys[index]);
-            group->mask = at_head;
-            insert_group(&groups, group);
-        }
-        regroup(&groups, &state->keys[index], alike & ~at_head, &heads);
+        struct cts_log_key key; /* the place may be another key's when lanes meet */
         rest &= ~alike;
+        copy_key(&key, &state->keys[index]);
+        if (at_head) {
+            struct group *const group = new_group(&apart.groups);
+            copy_key(&group->key, &key);
+            group->mask = at_head;
+            insert_group(&apart.groups, group);
+        }
+        regroup(&apart, &key, alike & ~at_head);
     }
-    merge_groups(merge, state, &groups, &heads);
-    keep_rest(merge, heads.row);
+    merge_groups(&apart);
+    keep_rest(merge, apart.heads.row);
 }
 
 void CTS_LOG_MERGE(struct cts_log_merge *merge, struct cts_log_state *state)

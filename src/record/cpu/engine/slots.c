@@ -78,7 +78,7 @@ static void fill_loops(struct cts_log_slot *slot, const struct cts_file_desc *fi
 uint32_t cts_engine_slots_left(void)
 {
     pthread_mutex_lock(&lock);
-    const uint32_t left = CTS_SLOT_LIMIT - slot_count;
+    const uint32_t left = CTS_SLOT_MEETING - slot_count;
     pthread_mutex_unlock(&lock);
     return left;
 }
@@ -88,7 +88,7 @@ uint32_t cts_engine_add_sites(const struct cts_file_desc *file, uint32_t first_s
     pthread_mutex_lock(&lock);
     uint32_t first = CTS_SLOT_LIMIT;
     uint32_t *const first_sites = add_constants(file) ? first_site_of_loops(file) : NULL;
-    if (first_sites && file->site_count <= CTS_SLOT_LIMIT - slot_count) {
+    if (first_sites && file->site_count <= CTS_SLOT_MEETING - slot_count) {
         first = slot_count;
         slot_count += file->site_count;
         for (uint32_t i = 0; i < file->site_count; i++) {

@@ -8,7 +8,12 @@
 
 #include "record/abi.h"
 
-enum { CTS_SLOT_LOOPS_MAX = 8 }; /* loops nested deeper count as part of the eighth */
+enum {
+    CTS_SLOT_LOOPS_MAX = 8, /* loops nested deeper count as part of the eighth */
+    /* No site: an entry that the engine adds where lanes have met (log.c); the lower 32 bits are
+     * the mask of those lanes. */
+    CTS_SLOT_MEETING = CTS_SLOT_LIMIT - 1,
+};
 
 struct cts_log_slot {
     uint32_t site;       /* catalogue id */
