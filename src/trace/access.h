@@ -53,8 +53,9 @@ enum cts_operation {
     X(GRID_SYNC, 35, "grid barrier")        /* 1 */                                                \
     X(CLUSTER_ARRIVE, 36, "cluster arrive") /* 1 */                                                \
     X(CLUSTER_WAIT, 37, "cluster wait")     /* 1 */                                                \
-    X(MBARRIER_ARRIVE, 38, "mbarrier arrive") /* 1 + offset of the mbarrier in shared memory */    \
-    X(MBARRIER_WAIT, 39, "mbarrier wait")     /* the same, when it has been waited for */          \
+    X(MBARRIER_ARRIVE, 38, "mbarrier arrive") /* 1 + offset of the mbarrier in shared memory       \
+                                                 (else its address) + CTS_MBARRIER_ODD or 0 */     \
+    X(MBARRIER_WAIT, 39, "mbarrier wait")     /* the same, when the phase has been waited for */   \
     X(FENCE, 40, "fence")                     /* enum cts_fence_scope */                           \
     X(ASYNC_COPY, 41, "asynchronous copy") /* 1: the lane's next store to shared memory is one */  \
     X(ASYNC_COMMIT, 42, "commit of asynchronous copies") /* 1 */                                   \
@@ -68,6 +69,8 @@ enum cts_barrier_operation {
         CTS_BARRIER_FIRST = 32,
     CTS_BARRIER_LAST = 44
 };
+/* The phase of an mbarrier alternates between even and odd ones. */
+#define CTS_MBARRIER_ODD ((uint64_t)1 << 47)
 /* Of modules.flags: which of these are recorded. */
 enum cts_module_flags { CTS_MODULE_BARRIERS = 8, CTS_MODULE_FENCES = 16 };
 enum cts_fence_scope { CTS_FENCE_CTA = 1, CTS_FENCE_GPU = 2, CTS_FENCE_SYSTEM = 3 };

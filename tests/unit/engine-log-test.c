@@ -436,7 +436,8 @@ static void lanes_that_meet_go_on_together(void **state)
     has_meetings = false;
 }
 
-/* loop (lane trips) A; meet; loop 0 { meet of each half; B }: lanes of both halves stay together. */
+/* loop (lane trips) A; meet; loop 0 { meet of each half; B }: lanes of both halves stay together.
+ */
 static void halves_that_meet_apart_stay_in_step(void **state)
 {
     (void)state;
@@ -481,8 +482,7 @@ static void check_meetings(uint32_t meeting_count)
             last[lane] = i + 1;
             at[lane] = k + 1;
         }
-    for (uint32_t m = 0; m < meeting_count; m++)
-        assert_true(last_before[m] <= first_after[m]);
+    for (uint32_t m = 0; m < meeting_count; m++) assert_true(last_before[m] <= first_after[m]);
 }
 
 /* Any lanes, any sites: nothing is lost. */

@@ -17,7 +17,9 @@
 enum {
     WARPS_MOST = 3,
     THREADS_MOST = WARPS_MOST * 32,
-    OPS_MOST = 60, /* of a warp */
+    OPS_MOST = 80, /* of a warp */
+    ROUNDS_MOST = 6,
+    MBARRIERS = 2,
     PAST_MOST = 1 << 15,
     SIGNALS = 2,
     FOUND_MOST = 4096,
@@ -26,7 +28,19 @@ enum {
 
 /* ---- programs ---- */
 
-enum op_kind { ACCESS, SYNC_ALL, SYNC_SOME, ARRIVE_SOME, SYNC_WARP, FENCE, COPY, COMMIT, WAIT };
+enum op_kind {
+    ACCESS,
+    SYNC_ALL,
+    SYNC_SOME,
+    ARRIVE_SOME,
+    SYNC_WARP,
+    FENCE,
+    COPY,
+    COMMIT,
+    WAIT,
+    MBARRIER_ARRIVE, /* argument: the mbarrier's number + MBARRIERS * phase */
+    MBARRIER_WAIT,
+};
 
 struct op {
     enum op_kind kind;
@@ -42,6 +56,9 @@ struct program {
     bool has_fences;
     struct op ops[WARPS_MOST][OPS_MOST];
     unsigned counts[WARPS_MOST];
+    /* By mbarrier and phase: how many threads arrive, and warps wait. */
+    unsigned phases[MBARRIERS];
+    unsigned arrivals[MBARRIERS][ROUNDS_MOST], waits[MBARRIERS][ROUNDS_MOST];
 };
 
 static uint32_t lanes_of(const struct program *p, unsigned warp)
@@ -87,6 +104,28 @@ static void add_access(struct program *p, unsigned warp, bool is_copy)
     }
 }
 
+/* Some warps arrive at an mbarrier; some wait for that, those that arrive not at once. */
+static void add_mbarrier(struct program *p)
+{
+    const unsigned id = below(MBARRIERS), phase = p->phases[id]++;
+    const unsigned argument = id + MBARRIERS * phase, elected = below(p->warps);
+    for (unsigned w = 0; w < p->warps; w++) {
+        if (w == elected || chance(60)) {
+            struct op *const op = add(p, w, MBARRIER_ARRIVE);
+            op->argument = argument;
+            op->mask = some_lanes(op->mask);
+            p->arrivals[id][phase] += (unsigned)__builtin_popcount(op->mask);
+            if (chance(50)) add_access(p, w, false);
+        }
+        if (chance(70)) {
+            struct op *const op = add(p, w, MBARRIER_WAIT);
+            op->argument = argument;
+            op->mask = some_lanes(op->mask);
+            p->waits[id][phase]++;
+        }
+    }
+}
+
 /* One round: accesses of each warp, then something that all or some of them do. */
 static void add_round(struct program *p, unsigned round)
 {
@@ -109,7 +148,8 @@ static void add_round(struct program *p, unsigned round)
             if (chance(10)) add(p, w, WAIT)->argument = below(2);
         }
     }
-    const unsigned kind = below(4);
+    const unsigned kind = below(6);
+    if (kind >= 4) add_mbarrier(p);
     const unsigned id = 1 + round % 7, left_out = below(p->warps);
     for (unsigned w = 0; w < p->warps; w++) {
         if (kind == 0) add(p, w, SYNC_ALL);
@@ -124,7 +164,8 @@ static void make(struct program *p)
 {
     *p = (struct program){.warps = 1 + below(WARPS_MOST), .has_fences = chance(70)};
     p->threads = chance(70) ? p->warps * 32 : p->warps * 32 - below(31);
-    for (unsigned round = 0, rounds = 1 + below(4); round < rounds; round++) add_round(p, round);
+    for (unsigned round = 0, rounds = 1 + below(ROUNDS_MOST - 1); round < rounds; round++)
+        add_round(p, round);
 }
 
 /* ---- the twin ---- */
@@ -155,6 +196,8 @@ struct twin {
     uint32_t signal[2 * (BYTES / 4 + SIGNALS)][THREADS_MOST];
     uint32_t commits[THREADS_MOST];
     uint32_t arrived[8], waiting[8]; /* by barrier: warps; 0: of all */
+    unsigned arrivals[MBARRIERS][ROUNDS_MOST], waits[MBARRIERS][ROUNDS_MOST];
+    uint32_t phase_past[MBARRIERS][ROUNDS_MOST][THREADS_MOST];
     uint32_t serial;
     struct past past[PAST_MOST];
     unsigned past_count;
@@ -302,6 +345,40 @@ static void come_to_barrier(struct twin *t, unsigned warp, const struct op *op)
     memset(released[id], 0, sizeof released[id]);
 }
 
+/* Whether a warp's next operation can be done: a wait once all have arrived. A barrier has begun
+ * the phase after next only if nobody still waits for this one. */
+static bool can_step(const struct twin *t, unsigned warp)
+{
+    if (t->blocked[warp] || t->at[warp] >= t->p->counts[warp]) return false;
+    const struct op *const op = &t->p->ops[warp][t->at[warp]];
+    const unsigned id = op->argument % MBARRIERS, phase = op->argument / MBARRIERS;
+    if (op->kind == MBARRIER_WAIT) return t->arrivals[id][phase] == t->p->arrivals[id][phase];
+    if (op->kind != MBARRIER_ARRIVE || !phase) return true;
+    if (t->arrivals[id][phase - 1] < t->p->arrivals[id][phase - 1]) return false;
+    return phase == 1 || t->waits[id][phase - 2] == t->p->waits[id][phase - 2];
+}
+
+static void use_mbarrier(struct twin *t, unsigned warp, const struct op *op)
+{
+    const unsigned id = op->argument % MBARRIERS, phase = op->argument / MBARRIERS;
+    const bool arrives = op->kind == MBARRIER_ARRIVE;
+    uint32_t *const past = t->phase_past[id][phase];
+    tell(t, arrives ? CTS_BARRIER_MBARRIER_ARRIVE : CTS_BARRIER_MBARRIER_WAIT, warp, op->mask,
+         1 + 1024 * id + (phase % 2 ? CTS_MBARRIER_ODD : 0));
+    for (unsigned l = 0; l < 32; l++) {
+        const unsigned thread = warp * 32 + l;
+        if (!(op->mask >> l & 1)) continue;
+        if (!arrives) {
+            learn(t, t->seen[thread], past);
+            continue;
+        }
+        learn(t, past, t->seen[thread]);
+        if (t->clock[thread] > past[thread]) past[thread] = t->clock[thread];
+        t->arrivals[id][phase]++;
+    }
+    t->waits[id][phase] += !arrives;
+}
+
 static void each_lane(struct twin *t, unsigned warp, const struct op *op)
 {
     for (unsigned l = 0; l < 32; l++) {
@@ -368,6 +445,10 @@ static void step(struct twin *t, unsigned warp)
         tell(t, CTS_BARRIER_ASYNC_WAIT, warp, op->mask, 1 + op->argument);
         each_lane(t, warp, op);
         break;
+    case MBARRIER_ARRIVE:
+    case MBARRIER_WAIT:
+        use_mbarrier(t, warp, op);
+        break;
     default:
         come_to_barrier(t, warp, op);
     }
@@ -379,13 +460,12 @@ static void run(struct twin *t)
     for (;;) {
         unsigned runnable[WARPS_MOST], count = 0;
         for (unsigned w = 0; w < t->p->warps; w++)
-            if (!t->blocked[w] && t->at[w] < t->p->counts[w]) runnable[count++] = w;
+            if (can_step(t, w)) runnable[count++] = w;
         if (!count) break;
         const unsigned warp = runnable[below(count)];
-        for (unsigned n = 1 + below(6); n && !t->blocked[warp] && t->at[warp] < t->p->counts[warp];
-             n--)
-            step(t, warp);
+        for (unsigned n = 1 + below(6); n && can_step(t, warp); n--) step(t, warp);
     }
+    for (unsigned w = 0; w < t->p->warps; w++) assert_int_equal(t->at[w], t->p->counts[w]);
 }
 
 static void compare(const struct twin *t)

@@ -10,6 +10,7 @@ void cts_race_leave_phase(struct cts_race *race)
     for (size_t s = 0; s < race->signal_clocks.count; s++) free(race->signal_clocks.items[s]);
     race->signal_clocks.count = 0;
     cts_map_release(&race->signals);
+    cts_map_release(&race->mbarrier_phases);
     race->nodes.count = 0;
     race->is_touched = false;
     race->phase++;

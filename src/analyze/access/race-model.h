@@ -109,7 +109,9 @@ struct cts_race {
         struct cts_race_meeting *items;
         size_t count, capacity;
     } meetings;
-    struct cts_map signals; /* space and word, and mbarriers -> index in signal_clocks + 1 */
+    struct cts_map
+        signals; /* space and word, and mbarriers by phase -> index in signal_clocks + 1 */
+    struct cts_map mbarrier_phases; /* mbarrier -> argument of the last arrival */
     struct {
         struct cts_race_clocks **items;
         size_t count, capacity;
@@ -207,6 +209,14 @@ struct cts_race_clocks *cts_race_signal_of(struct cts_race *race, uint64_t key, 
 CTS_MUST_CHECK enum cts_status cts_race_take_signals(struct cts_race *race,
                                                      const struct cts_race_access *access,
                                                      struct cts_error *error);
+/* The key of an mbarrier in one of its phases. */
+static inline uint64_t cts_race_mbarrier_key(uint64_t argument)
+{
+    return argument << 2 | 2;
+}
+CTS_MUST_CHECK enum cts_status cts_race_arrive_at_mbarrier(struct cts_race *race, uint32_t thread,
+                                                           uint64_t argument,
+                                                           struct cts_error *error);
 CTS_MUST_CHECK enum cts_status cts_race_fence(struct cts_race *race, uint32_t thread,
                                               struct cts_error *error);
 

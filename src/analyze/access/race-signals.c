@@ -1,5 +1,5 @@
 /* Words that order others (a store behind a fence, a volatile load or an atomic that comes upon it)
- * and mbarriers. */
+ * and mbarriers, whose phases alternate. */
 #include "analyze/access/race-model.h"
 
 struct cts_race_clocks *cts_race_signal_of(struct cts_race *race, uint64_t key, bool is_made,
@@ -38,6 +38,23 @@ static bool release(struct cts_race *race, uint32_t thread, uint64_t key, struct
         race->clock[thread]++;
     }
     return true;
+}
+
+/* What a thread did before it arrives comes before what those do that have waited for that phase;
+ * the first arrival of a phase begins it, and what was known of the phase two before is over. */
+enum cts_status cts_race_arrive_at_mbarrier(struct cts_race *race, uint32_t thread,
+                                            uint64_t argument, struct cts_error *error)
+{
+    struct cts_race_clocks *const clocks =
+        cts_race_signal_of(race, cts_race_mbarrier_key(argument), true, error);
+    if (!clocks) return race->is_over ? CTS_OK : CTS_MEMORY;
+    uint64_t *const last = cts_map_at(&race->mbarrier_phases, argument & ~CTS_MBARRIER_ODD, error);
+    if (!last) return CTS_MEMORY;
+    if (*last && *last != argument) cts_race_forget(clocks);
+    *last = argument;
+    cts_race_join_thread(race, clocks, thread);
+    race->clock[thread]++;
+    return CTS_OK;
 }
 
 enum cts_status cts_race_take_signals(struct cts_race *race, const struct cts_race_access *access,

@@ -41,6 +41,7 @@ void cts_race_free(struct cts_race *race)
     free(race->pairs.items);
     cts_map_release(&race->global);
     cts_map_release(&race->signals);
+    cts_map_release(&race->mbarrier_phases);
     cts_map_release(&race->pair_of);
     cts_map_release(&race->pair_bytes);
     free(race);
@@ -107,7 +108,7 @@ enum cts_status cts_race_add_access(struct cts_race *race, const struct cts_race
 static enum cts_status lane_event(struct cts_race *race, uint32_t operation, uint32_t thread,
                                   uint64_t argument, struct cts_error *error)
 {
-    const uint64_t mbarrier = argument << 2 | 2;
+    const uint64_t mbarrier = cts_race_mbarrier_key(argument);
     switch (operation) {
     case CTS_BARRIER_FENCE:
         return cts_race_fence(race, thread, error);
@@ -122,13 +123,8 @@ static enum cts_status lane_event(struct cts_race *race, uint32_t operation, uin
         cts_race_wait_for_copies(race, thread,
                                  argument > UINT32_MAX / 2 ? 0 : (uint32_t)argument - 1);
         return CTS_OK;
-    case CTS_BARRIER_MBARRIER_ARRIVE: {
-        struct cts_race_clocks *const clocks = cts_race_signal_of(race, mbarrier, true, error);
-        if (!clocks) return race->is_over ? CTS_OK : CTS_MEMORY;
-        cts_race_join_thread(race, clocks, thread);
-        race->clock[thread]++;
-        return CTS_OK;
-    }
+    case CTS_BARRIER_MBARRIER_ARRIVE:
+        return cts_race_arrive_at_mbarrier(race, thread, argument, error);
     case CTS_BARRIER_MBARRIER_WAIT: {
         const struct cts_race_clocks *const clocks =
             cts_race_signal_of(race, mbarrier, false, error);

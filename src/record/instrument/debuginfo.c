@@ -115,6 +115,11 @@ const char *cts_debug_subprogram_name(struct cts_debug *debug, LLVMMetadataRef s
     return (const char *)(uintptr_t)*name;
 }
 
+const char *cts_subprogram_symbol(LLVMMetadataRef subprogram, size_t *length)
+{
+    return subprogram ? cts_debug_text(subprogram, CTS_OPERAND_SUBPROGRAM_LINKAGE, length) : NULL;
+}
+
 LLVMMetadataRef cts_scope_subprogram(LLVMMetadataRef scope)
 {
     for (int i = 0; scope && i < 16 * NESTING_LIMIT; i++) {

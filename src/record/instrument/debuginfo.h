@@ -40,6 +40,9 @@ const char *cts_source_symbol(LLVMValueRef global);
 const char *cts_debug_function_name(struct cts_debug *debug, LLVMValueRef function);
 const char *cts_debug_subprogram_name(struct cts_debug *debug, LLVMMetadataRef subprogram);
 
+/* A DISubprogram's symbol, not terminated; NULL: it has none, or is NULL. */
+const char *cts_subprogram_symbol(LLVMMetadataRef subprogram, size_t *length);
+
 /* The function around a scope; NULL when it is at namespace level. */
 LLVMMetadataRef cts_scope_subprogram(LLVMMetadataRef scope);
 

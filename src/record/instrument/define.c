@@ -13,9 +13,12 @@
  * - clz(0), ctz(0) and abs(INT_MIN) of compiler builtins: the width, the width, INT_MIN.
  *
  * Shifts by constants below the width and divisions by constants other than 0 and -1 are left as
- * they are. With CTS_STRICT=1 a division by zero is a fault. */
+ * they are. With CTS_STRICT=1 a division by zero is a fault.
+ *
+ * The barriers of libcu++ are told (device-barriers.c). */
 #include <stdlib.h>
 
+#include "record/instrument/device-barriers.h"
 #include "record/instrument/ir.h"
 #include "record/instrument/marks.h"
 
@@ -193,6 +196,7 @@ int cts_define_pass(LLVMModuleRef module)
     cts_ir_init(&ir, module);
     CTS_EACH_FUNCTION(f, module)
     CTS_EACH_INSTRUCTION(i, f) define_instruction(&ir, i, strict);
+    cts_tell_barriers(&ir);
     cts_ir_release(&ir);
     return 1;
 }

@@ -133,6 +133,12 @@ static void find_in_call(LLVMValueRef call, struct cts_events *events)
     else if (!strcmp(name, CTS_EVENT_ASYNC_COMMIT))
         cts_add_event(events,
                       (struct cts_event){.operation = CTS_BARRIER_ASYNC_COMMIT, .constant = 1});
+    else if (!strcmp(name, CTS_EVENT_MBARRIER_ARRIVE) || !strcmp(name, CTS_EVENT_MBARRIER_WAIT))
+        cts_add_event(events, (struct cts_event){.operation = strcmp(name, CTS_EVENT_MBARRIER_WAIT)
+                                                                  ? CTS_BARRIER_MBARRIER_ARRIVE
+                                                                  : CTS_BARRIER_MBARRIER_WAIT,
+                                                 .constant = 1,
+                                                 .value = LLVMGetOperand(call, 0)});
     else if (!strcmp(name, CTS_EVENT_ASYNC_WAIT) && LLVMGetNumArgOperands(call) == 1)
         cts_add_event(events, (struct cts_event){.operation = CTS_BARRIER_ASYNC_WAIT,
                                                  .constant = 1,
@@ -168,7 +174,8 @@ void cts_find_events(LLVMValueRef instruction, struct cts_events *events)
 void cts_drop_event_calls(LLVMModuleRef module)
 {
     static const char *const names[] = {CTS_EVENT_ASYNC_COPY, CTS_EVENT_ASYNC_COMMIT,
-                                        CTS_EVENT_ASYNC_WAIT};
+                                        CTS_EVENT_ASYNC_WAIT, CTS_EVENT_MBARRIER_ARRIVE,
+                                        CTS_EVENT_MBARRIER_WAIT};
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         LLVMValueRef function = LLVMGetNamedFunction(module, names[i]);
         LLVMUseRef use;

@@ -20,6 +20,9 @@
 #define CTS_EVENT_ASYNC_COPY   "__cts_async_copy"
 #define CTS_EVENT_ASYNC_COMMIT "__cts_async_commit"
 #define CTS_EVENT_ASYNC_WAIT   "__cts_async_wait"
+/* What the define pass calls in libcu++'s barriers: address of the barrier + CTS_MBARRIER_ODD. */
+#define CTS_EVENT_MBARRIER_ARRIVE "__cts_mbarrier_arrive"
+#define CTS_EVENT_MBARRIER_WAIT   "__cts_mbarrier_wait"
 
 /* One event: its argument is `constant` + value + count << 8. */
 struct cts_event {

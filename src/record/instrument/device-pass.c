@@ -18,6 +18,7 @@
 
 #include "record/abi.h"
 #include "record/instrument/device-access.h"
+#include "record/instrument/device-barriers.h"
 #include "record/instrument/device-events.h"
 #include "record/instrument/device-kernels.h"
 #include "record/instrument/device-producer.h"
@@ -45,6 +46,7 @@ struct device_pass {
     struct cts_kernels kernels;
     struct cts_origins *origins;
     struct cts_pointer_map textures;
+    bool has_barriers;  /* of libcu++ */
     uint32_t *left_out; /* per source: accesses that the source filter left out */
     size_t left_out_count;
 };
@@ -378,15 +380,29 @@ static void note_skipped(struct device_pass *pass, struct function_state *state,
     free(what);
 }
 
+/* Inside a barrier of libcu++ there are fences, and warps that elect a lane: a GPU has neither. */
+static void leave_out_own_events(struct cts_events *events)
+{
+    unsigned kept = 0;
+    for (unsigned i = 0; i < events->count; i++)
+        if (events->items[i].operation != CTS_BARRIER_FENCE &&
+            events->items[i].operation != CTS_BARRIER_WARP_SYNC)
+            events->items[kept++] = events->items[i];
+    events->count = kept;
+}
+
 static void mark_instruction(struct device_pass *pass, struct function_state *state,
                              LLVMValueRef instruction)
 {
     struct cts_memory_accesses accesses;
     struct cts_events events;
+    const bool is_inside = pass->has_barriers && cts_is_in_barrier(instruction);
     events.count = 0;
     if (!pass->options.leave_out_barriers) cts_find_events(instruction, &events);
+    if (is_inside) leave_out_own_events(&events);
     for (unsigned i = 0; i < events.count; i++)
         mark_event(pass, state, instruction, &events.items[i]);
+    if (is_inside) return;
     cts_find_accesses(pass->layout, instruction, &accesses);
     for (unsigned i = 0; i < accesses.count; i++)
         mark_access(pass, state, instruction, &accesses.items[i]);
@@ -539,6 +555,8 @@ static void pass_init(struct device_pass *pass, LLVMModuleRef module)
                                      .context = pass->context,
                                      .debug = &pass->debug,
                                      .is_printing = pass->options.print_notes};
+    pass->has_barriers = LLVMGetNamedFunction(module, CTS_EVENT_MBARRIER_ARRIVE) ||
+                         LLVMGetNamedFunction(module, CTS_EVENT_MBARRIER_WAIT);
     pass->namer = (struct cts_namer){.debug = &pass->debug, .layout = pass->layout};
 }
 

@@ -208,6 +208,13 @@ static void add(struct cts_log_merge *merge, const struct cts_log_slot *slot, ui
     case CTS_SPACE_SHARED:
         for (uint32_t lane = 0; lane < LANES; lane++) addresses[lane] -= merge->shared_base;
         break;
+    case CTS_SPACE_BARRIER:
+        for (uint32_t left = slot->is_mbarrier ? mask : 0; left; left &= left - 1) {
+            const uint32_t lane = (uint32_t)__builtin_ctz(left);
+            const uint64_t place = (addresses[lane] & ~CTS_MBARRIER_ODD) - 1 - merge->shared_base;
+            if (place < merge->shared_bytes) addresses[lane] -= merge->shared_base;
+        }
+        break;
     case CTS_SPACE_LOCAL:
         for (uint32_t left = mask; left; left &= left - 1) {
             const uint32_t lane = (uint32_t)__builtin_ctz(left);

@@ -19,10 +19,10 @@
  * per lane.
  *
  * Meetings. Where lanes wait for each other (shuffles, votes, __syncwarp), the engine adds an entry
- * to the log of each: the slot CTS_SLOT_MEETING and the mask of the lanes. It gives no record. A lane
- * that comes to it stops until all lanes of the mask have come to theirs; then they go on together,
- * from the latest of their keys. So lanes that have counted different iterations, since some of
- * these left no entry, are together again as they are on a GPU.
+ * to the log of each: the slot CTS_SLOT_MEETING and the mask of the lanes. It gives no record. A
+ * lane that comes to it stops until all lanes of the mask have come to theirs; then they go on
+ * together, from the latest of their keys. So lanes that have counted different iterations, since
+ * some of these left no entry, are together again as they are on a GPU.
  *
  * A lane that stopped because its log was full has a next entry that is not known ("open"). When
  * such a lane runs out, the merge stops: what the others have left waits until it has run on.

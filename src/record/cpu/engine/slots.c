@@ -98,6 +98,8 @@ uint32_t cts_engine_add_sites(const struct cts_file_desc *file, uint32_t first_s
             slot->space = site->space;
             if (file->flags & CTS_FILE_VALUES)
                 slot->value_words = (uint8_t)cts_slot_value_words(site->width_bytes);
+            slot->is_mbarrier = site->operation == CTS_BARRIER_MBARRIER_ARRIVE ||
+                                site->operation == CTS_BARRIER_MBARRIER_WAIT;
             fill_loops(slot, file, site->loop, first_sites, first);
             slot->valid = true;
         }

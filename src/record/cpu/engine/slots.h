@@ -21,6 +21,7 @@ struct cts_log_slot {
     uint8_t value_words; /* that follow an entry in the log and go into its record */
     uint8_t loop_count;  /* loops around it, at most CTS_SLOT_LOOPS_MAX */
     bool valid;
+    bool is_mbarrier; /* its argument is 1 + an address: in the record, an offset in the window */
     /* The loops around the site, outermost first. A loop is named by the lowest slot in it: on one
      * level that is unique, and it says where the loop stands among the sites. */
     uint16_t loops[CTS_SLOT_LOOPS_MAX];
