@@ -88,6 +88,16 @@ class Threads(traces.TimelineTest):
         gave = [a.enter.get("CTASCOPE_RELEASE") for a in other.activities()]
         self.assertIn(waited.leave["CTASCOPE_RELEASED_BY"], gave)
 
+    def test_a_pool_that_is_older_than_the_recording(self):
+        """Its thread has waited since before the recording began, and is no work on the path."""
+        _, master, (other,) = self.recorded("pool")
+        waited = self.only(other.activities("pthread_cond_wait"))
+        self.assertLess(waited.start, master.activities("cudaMalloc")[0].start)
+        gave = [a.enter.get("CTASCOPE_RELEASE") for a in
+                master.activities("pthread_(cond_signal|mutex_unlock)")]
+        self.assertIn(waited.leave["CTASCOPE_RELEASED_BY"], gave)
+        self.assertIn(("Thread 1", "Master thread"), self.waits("thread signal"))
+
     def test_nothing(self):
         """Nobody ended these waits."""
         trace, master, _ = self.recorded("nothing")

@@ -283,10 +283,8 @@ EXPORT int pthread_create(pthread_t *id, const pthread_attr_t *attributes, void 
     struct cts_threads_start start = {
         routine, argument, {cts_waits_are_own(CALLER), 0, (uintptr_t)routine}};
     const bool begun = cts_waits_begin(&call, "pthread_create", CALLER);
-    if (begun) {
-        start.origin.release = cts_waits_number(&call);
-        cts_waits_name_thread(&start.origin);
-    }
+    if (begun) start.origin.release = cts_waits_number(&call);
+    if (start.origin.release) cts_waits_name_thread(&start.origin);
     struct cts_watched *const thread =
         cts_threads_create(kind == PTHREAD_CREATE_DETACHED, &start, CALLER);
     const int result =

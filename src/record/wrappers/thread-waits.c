@@ -157,7 +157,7 @@ static uint64_t take_from_another(const struct bucket *bucket, const struct cts_
 bool cts_waits_begin(struct cts_thread_call *call, const char *name, const void *caller)
 {
     call->is_on = false;
-    if (!is_recorded() || !cts_waits_are_own(caller)) return false;
+    if (!recorder || self.is_busy || !cts_waits_are_own(caller)) return false;
     *call = (struct cts_thread_call){.name = name, .begin_ns = recorder->now_ns(), .is_on = true};
     return true;
 }
@@ -214,8 +214,9 @@ static bool has_waits(const volatile void *object)
 
 uint64_t cts_waits_number(struct cts_thread_call *call)
 {
-    if (call->is_on && !call->release) call->release = atomic_fetch_add(&last_release, 1) + 1;
-    return call->is_on ? call->release : 0;
+    if (!call->is_on || !is_recorded()) return 0;
+    if (!call->release) call->release = atomic_fetch_add(&last_release, 1) + 1;
+    return call->release;
 }
 
 void cts_waits_released_by(struct cts_thread_call *call, uint64_t release)

@@ -6,7 +6,7 @@
  * release costs one load. Only waits of threads that the program created itself count, and only
  * calls from its own code: what drivers, MPI and OpenMP libraries do inside is theirs.
  *
- * Nothing happens before the process records a timeline. errno stays as it was. */
+ * Nothing is recorded before the process records a timeline. errno stays as it was. */
 #ifndef CTS_RECORD_WRAPPERS_THREAD_WAITS_H
 #define CTS_RECORD_WRAPPERS_THREAD_WAITS_H
 
@@ -43,7 +43,8 @@ struct cts_thread_call {
     bool is_on; /* begun */
 };
 
-/* False: not recorded, and nothing to end. */
+/* False: not recorded, and nothing to end. Also before the process records a timeline: threads of a
+ * pool wait long before its first CUDA call, and the wait ends after. */
 bool cts_waits_begin(struct cts_thread_call *call, const char *name, const void *caller);
 /* The call waits for the object (at most two of them). */
 void cts_waits_link(struct cts_thread_call *call, const volatile void *object,
@@ -77,7 +78,7 @@ void cts_waits_thread_begins(const struct cts_thread_origin *origin);
 uint64_t cts_waits_thread_ends(void);
 /* The begun call returns since the release has happened. */
 void cts_waits_released_by(struct cts_thread_call *call, uint64_t release);
-/* Gives the begun call a release that somebody will wait for. */
+/* Gives the begun call a release that somebody will wait for; 0: nothing is recorded (yet). */
 uint64_t cts_waits_number(struct cts_thread_call *call);
 /* Whether the calling thread and the code at `caller` are the program's. */
 bool cts_waits_are_own(const void *caller);

@@ -177,9 +177,35 @@ static void at_the_end()
     while (!turn) pthread_cond_wait(&condition, &mutex);
 }
 
+// A pool's thread waits since before the first call of CUDA, until it is told to end.
+static void *waits_early(void *)
+{
+    pthread_mutex_lock(&mutex);
+    about_to_wait();
+    while (!turn) pthread_cond_wait(&condition, &mutex);
+    pthread_mutex_unlock(&mutex);
+    return nullptr;
+}
+
+static void with_a_pool()
+{
+    pthread_t thread;
+    pthread_create(&thread, nullptr, waits_early, nullptr);
+    until_it_waits();
+    cudaMalloc(&device, 32 * sizeof *device);
+    launch();
+    pthread_mutex_lock(&mutex);
+    turn = 1;
+    pthread_cond_signal(&condition);
+    pthread_mutex_unlock(&mutex);
+    pthread_join(thread, nullptr);
+    launch();
+}
+
 int main(int argc, char **argv)
 {
     if (argc < 2) return 2;
+    if (!strcmp(argv[1], "pool")) return with_a_pool(), 0;
     sem_init(&semaphore, 0, 0);
     sem_init(&ready, 0, 0);
     pthread_barrier_init(&barrier, nullptr, 2);
