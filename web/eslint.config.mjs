@@ -24,6 +24,21 @@ export default ts.config(
         },
     },
     {
+        // Node runs these, also Debian 12's: 18, which has nothing of ECMAScript 2023 that makes a copy.
+        files: ["**/*.mjs"],
+        rules: {
+            "no-restricted-syntax": [
+                "error",
+                {
+                    selector:
+                        "CallExpression > MemberExpression.callee" +
+                        "[property.name=/^(toSorted|toReversed|toSpliced|groupBy|withResolvers|fromAsync)$/]",
+                    message: "Node 18 (Debian 12) does not have this function.",
+                },
+            ],
+        },
+    },
+    {
         files: ["web/src/**/*.ts", "web/src/**/*.tsx"],
         languageOptions: { parserOptions: { project: join(here, "tsconfig.json") } },
         rules: {

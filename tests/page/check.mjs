@@ -143,8 +143,8 @@ for (const colorScheme of ["light", "dark"]) {
     const order = (finding) => (finding.fault ? Infinity : finding.waste);
     assert.deepEqual(
         findings,
-        access.findings
-            .toSorted((a, b) => (order(a) === order(b) ? 0 : order(b) - order(a)))
+        [...access.findings]
+            .sort((a, b) => (order(a) === order(b) ? 0 : order(b) - order(a)))
             .map((finding) => [finding.finding, finding.evidence]),
     );
     assert.match(await page.locator(".missing code").textContent(), /^ctascope record --timeline -o RUN -- /);

@@ -943,7 +943,7 @@ const parts = {
         );
         assert.deepEqual(
             counts,
-            counts.toSorted((a, b) => b - a),
+            [...counts].sort((a, b) => b - a),
         );
         await page.keyboard.press("Escape");
         // Pictures that take keys say which; the others are pictures, and cannot be focused.
