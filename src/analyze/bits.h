@@ -86,7 +86,10 @@ static inline void cts_bits_expect(const struct cts_bits *bits, struct cts_bits_
                                    uint64_t address)
 {
     uint64_t *const page = cts_bits_find_near(bits, near, address);
-    if (page) __builtin_prefetch(cts_bits_word_in(bits, page, address), 1);
+    if (!page) return;
+    const uint64_t *const words = cts_bits_word_in(bits, page, address);
+    __builtin_prefetch(words, 1);
+    __builtin_prefetch(words + bits->planes - 1, 1); /* they may lie in two lines of the cache */
 }
 
 /* Sets bits of a word; which were set before? `shared`: others may do so at the same time. */

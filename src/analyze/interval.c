@@ -1,5 +1,5 @@
-/* Sorting is by insertion for a few spans and by bytes, least significant first, for many:
- * addresses of one CTA mostly differ in two to four bytes only, and bytes that all spans share cost
+/* Sorting is by insertion for a few spans and by digits, least significant first, for many:
+ * addresses of one CTA mostly differ in two to four bytes only, and bits that all spans share cost
  * nothing. */
 #include "analyze/interval.h"
 
@@ -10,8 +10,11 @@
 #include "common/search.h"
 #include "common/promise.h"
 
+enum { MANY_SPANS = 4096 };
+
 #define START_OF(span) ((span)->start)
-CTS_RADIX_SORT(sort_spans, struct cts_span, START_OF, 8)
+CTS_RADIX_SORT(sort_few_spans, struct cts_span, START_OF, 8)
+CTS_RADIX_SORT(sort_many_spans, struct cts_span, START_OF, 11)
 
 enum cts_status cts_spans_sort(struct cts_spans *spans, struct cts_spans *scratch,
                                struct cts_error *error)
@@ -20,7 +23,9 @@ enum cts_status cts_spans_sort(struct cts_spans *spans, struct cts_spans *scratc
     spans->descending = false;
     if (spans->count > CTS_RADIX_FEW && CTS_ARRAY_RESERVE(scratch, spans->count, error))
         return CTS_MEMORY;
-    const struct cts_span *const sorted = sort_spans(spans->items, scratch->items, spans->count);
+    const struct cts_span *const sorted =
+        spans->count < MANY_SPANS ? sort_few_spans(spans->items, scratch->items, spans->count)
+                                  : sort_many_spans(spans->items, scratch->items, spans->count);
     if (sorted != spans->items) memcpy(spans->items, sorted, spans->count * sizeof *sorted);
     CTS_ASSERT_ORDER(i, spans->count, spans->items[i - 1].start <= spans->items[i].start);
     return CTS_OK;

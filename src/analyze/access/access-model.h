@@ -236,11 +236,16 @@ struct cts_access_worker {
 
 /* Races inside the CTAs of the launch at hand: what the first look leaves for the second one, which
  * replays CTAs (launch-races.c, cta-races.c). */
+enum { CTS_RACE_FILTER_EXPONENT = 18, CTS_RACE_FILTER_BITS = 1 << CTS_RACE_FILTER_EXPONENT };
+
 struct cts_access_races {
     bool is_wanted;
     bool has_shared_stores, has_suspects;
     struct cts_bits suspects; /* bytes that several warps of a CTA touch */
-    bool is_untold;           /* the launch has more to replay than is kept */
+    /* A bit for each hash of a word of 64 bytes with suspects: most words have none, and that is
+     * seen here without fetching `suspects`. */
+    uint64_t filter[CTS_RACE_FILTER_BITS / 64];
+    bool is_untold; /* the launch has more to replay than is kept */
     struct {
         struct cts_access_alike *items;
         size_t count, capacity;

@@ -70,10 +70,35 @@ static enum cts_status add_piece(struct cts_access_worker *worker, const struct 
     return CTS_OK;
 }
 
+static uint32_t filter_bit(uint64_t word)
+{
+    return (uint32_t)(cts_hash(word) >> 32) >> (32 - CTS_RACE_FILTER_EXPONENT);
+}
+
+static void add_to_filter(struct cts_access_races *races, uint64_t start, uint64_t end)
+{
+    for (uint64_t word = start / 64; word <= (end - 1) / 64; word++) {
+        const uint32_t bit = filter_bit(word);
+        races->filter[bit / 64] |= UINT64_C(1) << bit % 64;
+    }
+}
+
+/* False: no byte of [start, end) is suspected. */
+static bool may_be_suspected(const struct cts_access_races *races, uint64_t start, uint64_t end)
+{
+    bool may = false;
+    for (uint64_t word = start / 64; word <= (end - 1) / 64; word++) {
+        const uint32_t bit = filter_bit(word);
+        may |= races->filter[bit / 64] >> bit % 64 & 1;
+    }
+    return may;
+}
+
 static enum cts_status suspect(struct cts_access_worker *worker, uint64_t start, uint64_t end)
 {
     struct cts_access_model *const model = worker->model;
     pthread_mutex_lock(&model->faults_lock);
+    add_to_filter(&model->races, start, end);
     const enum cts_status status =
         cts_bits_set(&model->races.suspects, 0, start, end, &worker->error);
     model->races.has_suspects = true;
@@ -207,8 +232,26 @@ static bool same_lists(const struct cts_acc_batch *batch, size_t a, size_t b)
                    (size_t)__builtin_popcount(batch->mask[a]) * sizeof *batch->offsets);
 }
 
+/* A list whose lanes lie apart is looked up lane by lane. */
+static bool is_list_suspected(const struct cts_access_worker *worker, size_t record, uint32_t width)
+{
+    const struct cts_access_races *const races = &worker->model->races;
+    const struct cts_acc_batch *const batch = worker->batch;
+    const uint32_t *const offsets = batch->offsets + batch->offset_start[record];
+    const unsigned lanes = (unsigned)__builtin_popcount(batch->mask[record]);
+    for (unsigned k = 0; k < lanes; k++) {
+        const uint64_t start = batch->base[record] + offsets[k];
+        if (may_be_suspected(races, start, start + width) &&
+            cts_bits_any(&races->suspects, 0, start, start + width))
+            return true;
+    }
+    return false;
+}
+
 static bool is_suspected(const struct cts_access_worker *worker, size_t record, uint32_t width)
 {
+    if (worker->batch->pattern[record] == CTS_PATTERN_LIST)
+        return is_list_suspected(worker, record, width);
     struct cts_access_stretch stretches[CTS_WARP_LANES];
     struct cts_error error;
     const struct cts_bits *const suspects = &worker->model->races.suspects;

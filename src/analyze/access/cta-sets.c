@@ -463,6 +463,10 @@ enum cts_status cts_access_paint_scattered(struct cts_access_worker *worker)
     for (size_t count; !status && (count = cts_sets_next(&worker->scattered, &place, &items));) {
         status = cts_access_source_pause(worker->model->source, done++ * (CTS_SET_CHUNK_ITEMS + 1),
                                          &worker->error);
+        for (size_t i = 0; i < count && i < AHEAD; i++) {
+            turn_to_group(&p, items[i].node);
+            expect_item(&p, &items[i]);
+        }
         for (size_t i = 0; i < count && !status; i++) {
             turn_to_group(&p, items[i].node);
             if (i + AHEAD < count) expect_item(&p, &items[i + AHEAD]);

@@ -173,11 +173,12 @@ static enum cts_status note_written(struct scan *scan, uint64_t start, uint64_t 
     return cts_shadow_fill(scan->model->written, fill_start, fill_end, CTS_WRITER_HOST, error);
 }
 
-/* Runs of ones are noted as written. */
+/* Runs of ones that nobody wrote before are noted as written. */
 static enum cts_status note_word(struct scan *scan, uint64_t start, uint64_t mask,
                                  struct cts_error *error)
 {
     enum cts_status status = CTS_OK;
+    mask &= ~written_mask(scan, start);
     if (mask == UINT64_MAX) return note_written(scan, start, start + 64, error);
     while (mask && !status) {
         const unsigned first = (unsigned)__builtin_ctzll(mask);

@@ -1,5 +1,7 @@
 /* Whether a launch is read once more for races inside its CTAs (cta-races.c), and whether they can
  * be told. */
+#include <string.h>
+
 #include "analyze/access/access-model.h"
 
 static bool has_others(const struct cts_launch *launch)
@@ -42,5 +44,6 @@ enum cts_status cts_access_find_cta_races(struct cts_access_model *model, struct
         cts_access_forget_alike(&model->races);
     }
     cts_bits_clear(&model->races.suspects);
+    if (model->races.has_suspects) memset(model->races.filter, 0, sizeof model->races.filter);
     return status;
 }

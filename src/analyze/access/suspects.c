@@ -310,7 +310,6 @@ static enum cts_status name_lane(struct naming *naming, const struct cts_access_
     again->stores = again->worker->model->catalogue->sites[late->site].operation == CTS_STORE;
     again->mask = UINT32_C(1) << lane;
     again->addresses[lane] = item->start;
-    naming->row = 0; /* rows may move */
     return name_accesses(again);
 }
 
@@ -375,6 +374,7 @@ static enum cts_status name_lanes(struct naming *naming, const struct cts_set_it
     const struct cts_access_worker *const worker = naming->again.worker;
     const bool only_races = !worker->model->found[CTS_SUSPECT_OUTSIDE];
     enum cts_status status = CTS_OK;
+    for (size_t i = 0; i < count && i < AHEAD; i++) expect_lane(naming, &items[i]);
     for (size_t i = 0; i < count && !status; i++) {
         const struct cts_set_item *const item = &items[i];
         const struct cts_access_late *const late = &worker->late.items[item->node / CTS_WARP_LANES];
@@ -399,7 +399,6 @@ enum cts_status cts_access_name_scattered(struct cts_access_worker *worker)
                                          &worker->error);
         if (status) break;
         pthread_mutex_lock(&worker->model->faults_lock);
-        naming.row = 0; /* others may have added rows */
         status = name_lanes(&naming, items, count);
         pthread_mutex_unlock(&worker->model->faults_lock);
     }
@@ -520,6 +519,24 @@ static bool touches_examples(const struct cts_access_model *model,
     return false;
 }
 
+/* False: a list's lanes touch no example, so that the record need not be looked at again. */
+static bool list_may_touch(const struct cts_access_worker *worker, size_t record, uint32_t width)
+{
+    const struct cts_access_model *const model = worker->model;
+    const struct cts_acc_batch *const batch = worker->batch;
+    const uint32_t *const offsets = batch->offsets + batch->offset_start[record];
+    const unsigned lanes = (unsigned)__builtin_popcount(batch->mask[record]);
+    if (batch->pattern[record] != CTS_PATTERN_LIST) return true;
+    for (size_t f = 0; f < model->faults.count; f++) {
+        if (!is_of_ctas(model, &model->faults.items[f])) continue;
+        const uint64_t from_base =
+            model->faults.items[f].fault.example.address - batch->base[record];
+        for (unsigned k = 0; k < lanes; k++)
+            if (from_base - offsets[k] < width) return true;
+    }
+    return false;
+}
+
 enum cts_status cts_access_look_again(struct cts_access_worker *worker, struct cts_access_cta *cta,
                                       size_t i)
 {
@@ -530,6 +547,8 @@ enum cts_status cts_access_look_again(struct cts_access_worker *worker, struct c
     const struct cts_site *const site = &catalogue->sites[access.site];
     if (!site->width_bytes || site->width_bytes > CTS_ACCESS_WIDTH_MAX) return CTS_OK;
     if (model->look == CTS_LOOK_SIGNAL && cts_access_are_too_many(model)) return CTS_OK;
+    if (model->look == CTS_LOOK_OTHER && !list_may_touch(worker, i, site->width_bytes))
+        return CTS_OK;
     struct cts_access_stretch stretches[CTS_WARP_LANES];
     const unsigned count =
         cts_access_stretches(worker->batch, i, site->width_bytes, stretches, &worker->error);

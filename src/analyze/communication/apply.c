@@ -213,6 +213,8 @@ typedef enum cts_status (*item_function)(struct applying *, uint64_t start, uint
 static enum cts_status for_items(struct applying *a, const struct cts_set_item *items, size_t count,
                                  item_function act)
 {
+    for (size_t i = 0; i < count && i < AHEAD; i++)
+        if (is_mine(a, items[i].start)) cts_shadow_prefetch(&a->worker->view, items[i].start);
     for (size_t i = 0; i < count; i++) {
         if (i + AHEAD < count && is_mine(a, items[i + AHEAD].start))
             cts_shadow_prefetch(&a->worker->view, items[i + AHEAD].start);
