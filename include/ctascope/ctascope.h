@@ -237,7 +237,8 @@ CTS_API int64_t cts_accesses_fill(struct cts_accesses *accesses,
 struct cts_archive;
 
 /* Opens the timeline of a run, or an archive given by its anchor file (*.otf2), and reads its
- * definitions. Strings in its _info structs are valid until cts_archive_close(). */
+ * definitions. A timeline in the run's directory that the recording did not make is refused.
+ * Strings in its _info structs are valid until cts_archive_close(). */
 CTS_API enum cts_result cts_archive_open(const char *path, struct cts_archive **archive,
                                          char *error, size_t error_bytes);
 /* Frees the archive and everything that its _info structs point to. NULL is allowed. */

@@ -50,10 +50,9 @@ static const char *why_no_timeline(const char *run_path)
     struct cts_error ignored;
     const char *why = NULL;
     if (cts_catalogue_read_seal(run_path, &seal, &ignored)) return NULL;
-    if (is_there && cts_seal_leaves_out_timeline(&seal))
-        why = "the files of a timeline did not exist when the recording ended: they are ignored";
-    else if (!is_there && !cts_seal_is_there(&seal) &&
-             cts_catalogue_get(&seal, CTS_TIMELINE_ASKED_KEY) && !cts_run_is_held(run_path))
+    if (is_there) why = cts_seal_why_foreign_timeline(&seal);
+    if (!is_there && !cts_seal_is_there(&seal) &&
+        cts_catalogue_get(&seal, CTS_TIMELINE_ASKED_KEY) && !cts_run_is_held(run_path))
         why = "its timeline is missing, and the logs to make it of ('rank-*/timeline') too";
     cts_catalogue_release(&seal);
     return why;

@@ -205,14 +205,24 @@ static const struct cts_run_file *seal_file(const struct cts_catalogue *catalogu
     return NULL;
 }
 
-bool cts_seal_leaves_out(const struct cts_catalogue *catalogue, const char *path)
+/* Whether the list of files is there: it names some, or was empty when the run was sealed. */
+static bool is_listed(const struct cts_catalogue *catalogue)
 {
-    return cts_seal_is_there(catalogue) && catalogue->file_count && !seal_file(catalogue, path);
+    for (size_t i = 0; i < catalogue->checksum_count; i++)
+        if (strcmp(catalogue->checksums[i].name, "files") == 0 && !catalogue->checksums[i].rows)
+            return true;
+    return catalogue->file_count;
 }
 
-bool cts_seal_leaves_out_timeline(const struct cts_catalogue *catalogue)
+bool cts_seal_leaves_out(const struct cts_catalogue *catalogue, const char *path)
 {
-    return cts_seal_leaves_out(catalogue, "timeline/traces.otf2");
+    return cts_seal_is_there(catalogue) && is_listed(catalogue) && !seal_file(catalogue, path);
+}
+
+const char *cts_seal_why_foreign_timeline(const struct cts_catalogue *catalogue)
+{
+    if (!cts_seal_leaves_out(catalogue, "timeline/traces.otf2")) return NULL;
+    return "the files of a timeline did not exist when the recording ended: they are ignored";
 }
 
 /* The seal may be anybody's: a path that leaves the run is none of its files. */

@@ -21,9 +21,11 @@ void cts_seal_check_files(const char *run_path, const struct cts_catalogue *cata
                           enum cts_seal_part part, struct cts_gaps *gaps);
 /* Whether the run is sealed; then files that its seal does not name are not its own. */
 bool cts_seal_is_there(const struct cts_catalogue *catalogue);
-/* Whether the run is sealed and its seal lists other files, but not that one: then it is not the
- * run's own. The second asks this of the timeline; it holds of a run without a timeline, too. */
+/* Whether the run is sealed and its seal does not list that file: then it is not the run's own.
+ * False if the list itself is lost. */
 bool cts_seal_leaves_out(const struct cts_catalogue *catalogue, const char *path);
-bool cts_seal_leaves_out_timeline(const struct cts_catalogue *catalogue);
+/* Why a timeline in the run's directory is not the run's own, as a sentence about the run; NULL: it
+ * is, as far as the seal tells. It is a sentence for a run without a timeline, too. */
+const char *cts_seal_why_foreign_timeline(const struct cts_catalogue *catalogue);
 
 #endif

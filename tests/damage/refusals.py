@@ -274,6 +274,30 @@ class Refusals(unittest.TestCase):
         self.assertEqual(json.loads(self.call("comm", "accesses", "--format", "json").stdout), before)
         self.assertIn(reason, self.call("report", "accesses", "-o", "page.html").stderr)
 
+    def test_every_way_to_a_timeline_asks_whose_it_is(self):
+        """The C library and Python, and runs whose seal lists no file at all: they have launches, which
+        access nothing."""
+        library = os.path.join(os.path.dirname(CTASCOPE), "..", "lib", "libctascope.so")
+        script = "import ctypes, sys\nlibrary = ctypes.CDLL(sys.argv[1])\n" \
+                 "archive, text = ctypes.c_void_p(), ctypes.create_string_buffer(2048)\n" \
+                 "print(library.cts_archive_open(sys.argv[2].encode(), ctypes.byref(archive), text, 2048),\n" \
+                 "      text.value.decode())"
+        def opened(run):
+            return subprocess.run([sys.executable, "-c", script, library, run], text=True, check=True,
+                                  stdout=subprocess.PIPE).stdout
+        reason = "has no timeline of its own: the files of a timeline did not exist"
+        self.assertTrue(opened("whole").startswith("0"), opened("whole"))
+        self.record("--memory", "-o", "accesses")
+        self.record("--memory", "--kernel-name", "nobody", "-o", "nothing")
+        for run in ("accesses", "nothing"):
+            self.addCleanup(shutil.rmtree, run)
+            shutil.copytree("whole/timeline", run + "/timeline")
+            self.assertIn(reason, opened(run))
+            self.assertIn(reason, self.call("path", run, status=1).stderr)
+            done = self.call("info", run).stdout
+            self.assertRegex(done, "complete +NO")
+            self.assertNotIn("Timeline", done)
+
     def test_a_timeline_made_after_the_recording_is_the_runs_own(self):
         """A run whose record could not make the timeline, as on a full disk, is readable later."""
         run = self.killed("later")

@@ -11,6 +11,7 @@
 
 #include "trace/timeline/timeline-private.h"
 #include "common/read-file.h"
+#include "trace/seal.h"
 
 /* ---- paths ---- */
 
@@ -283,6 +284,18 @@ static enum cts_status open_reader(struct cts_timeline *timeline, struct cts_err
     return status;
 }
 
+/* A catalogue that cannot be read tells nothing; who reads it says so. */
+static enum cts_status check_owner(const char *path, struct cts_error *error)
+{
+    struct cts_catalogue seal;
+    struct cts_error ignored;
+    if (!is_directory(path) || cts_catalogue_read_seal(path, &seal, &ignored)) return CTS_OK;
+    const char *const why = cts_seal_why_foreign_timeline(&seal);
+    cts_catalogue_release(&seal);
+    return why ? cts_fail(error, CTS_FORMAT, "run '%s' has no timeline of its own: %s", path, why)
+               : CTS_OK;
+}
+
 enum cts_status cts_timeline_open(const char *path, struct cts_timeline *timeline,
                                   struct cts_error *error)
 {
@@ -292,6 +305,7 @@ enum cts_status cts_timeline_open(const char *path, struct cts_timeline *timelin
     timeline->private_data = p;
     cts_otf2_catch_errors();
     enum cts_status status = find_anchor(path, p, error);
+    if (!status) status = check_owner(path, error);
     if (!status) {
         status = open_reader(timeline, error);
         if (status) (void)cts_context(error, "cannot read '%s'", p->anchor);

@@ -281,9 +281,10 @@ struct cts_timeline {
     struct cts_timeline_private *private_data;
 };
 
-/* Opens an archive by its anchor file (*.otf2) or a run directory that holds timeline/. Damaged
- * definitions are an error; a location whose file is missing or damaged is marked and warned of.
- * After a failure there is nothing to close. */
+/* Opens an archive by its anchor file (*.otf2) or a run directory that holds timeline/. One that is
+ * not the run's own, as its seal says, is refused here and nowhere else. Damaged definitions are an
+ * error; a location whose file is missing or damaged is marked and warned of. After a failure there
+ * is nothing to close. */
 CTS_MUST_CHECK enum cts_status cts_timeline_open(const char *path, struct cts_timeline *timeline,
                                                  struct cts_error *error);
 void cts_timeline_close(struct cts_timeline *timeline);
