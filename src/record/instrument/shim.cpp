@@ -170,8 +170,8 @@ int cts_link_needed(LLVMModuleRef module, const char *path, char **problem)
 
 char *cts_demangle(const char *symbol)
 {
-    ItaniumPartialDemangler parts;
-    if (parts.partialDemangle(symbol)) return strdup(symbol);
+    ItaniumPartialDemangler parts; /* takes types, too: 'i' would be an int */
+    if (strncmp(symbol, "_Z", 2) != 0 || parts.partialDemangle(symbol)) return strdup(symbol);
     std::unique_ptr<char, decltype(&free)> full(parts.finishDemangle(nullptr, nullptr), free);
     if (!full) return strdup(symbol);
     const char *text = full.get();
