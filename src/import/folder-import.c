@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "common/array.h"
 #include "common/clock.h"
@@ -458,17 +457,8 @@ static enum cts_status write_notes(struct importing *import)
 
 static enum cts_status open_run(struct importing *import)
 {
-    const struct cts_import_options *const options = import->options;
-    char session[64];
-    snprintf(session, sizeof session, "import-%d-%llu", (int)getpid(),
-             (unsigned long long)cts_clock_ns());
     enum cts_status status =
-        cts_catalogue_prepare(options->run_path, session, options->command ? options->command : "",
-                              options->replace, import->error);
-    if (status) return status;
-    const struct cts_collector_options collector_options = {
-        .run_path = options->run_path, .recorder = "import", .values = true};
-    status = cts_collector_open(&collector_options, &import->collector, import->error);
+        cts_import_open_run(import->options, true, &import->collector, import->error);
     if (!status) status = cts_collector_stream(import->collector, &import->stream, import->error);
     return status;
 }
@@ -520,11 +510,7 @@ static enum cts_status import_folder(const struct cts_import_options *options,
             : cts_folder_read_all(options, &import.in, error);
     if (!status) status = open_run(&import);
     if (!status) status = write_run(&import);
-    if (import.collector) {
-        if (status) cts_import_mark_part(import.collector, error);
-        const enum cts_status closed = cts_collector_close(import.collector, status ? NULL : error);
-        if (!status) status = closed;
-    }
+    status = cts_import_close_run(import.collector, status, error);
     release(&import);
     return status;
 }

@@ -9,6 +9,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "common/clock.h"
 #include "common/read-file.h"
 #include "import/importer.h"
 #include "trace/failures-keep.h"
@@ -65,6 +66,36 @@ static enum cts_status choose(const char *path, const struct cts_importer **impo
     return CTS_FORMAT;
 }
 
+static void mark_part(struct cts_collector *collector, const struct cts_error *error)
+{
+    cts_catalogue_set(cts_collector_catalogue(collector), CTS_FAILURE_IMPORT_KEY, error->text);
+    cts_collector_fail(collector, error);
+}
+
+enum cts_status cts_import_open_run(const struct cts_import_options *options, bool values,
+                                    struct cts_collector **collector, struct cts_error *error)
+{
+    char session[64];
+    snprintf(session, sizeof session, "import-%d-%llu", (int)getpid(),
+             (unsigned long long)cts_clock_ns());
+    const enum cts_status status =
+        cts_catalogue_prepare(options->run_path, session, options->command ? options->command : "",
+                              options->replace, error);
+    if (status) return status;
+    const struct cts_collector_options collector_options = {
+        .run_path = options->run_path, .recorder = "import", .values = values};
+    return cts_collector_open(&collector_options, collector, error);
+}
+
+enum cts_status cts_import_close_run(struct cts_collector *collector, enum cts_status status,
+                                     struct cts_error *error)
+{
+    if (!collector) return status;
+    if (status) mark_part(collector, error);
+    const enum cts_status closed = cts_collector_close(collector, status ? NULL : error);
+    return status ? status : closed;
+}
+
 enum cts_status cts_import(const struct cts_import_options *options,
                            struct cts_import_result *result, struct cts_error *error)
 {
@@ -76,12 +107,6 @@ enum cts_status cts_import(const struct cts_import_options *options,
     if (!status) status = importer->import(options, result, error);
     if (status) cts_import_result_release(result);
     return status;
-}
-
-void cts_import_mark_part(struct cts_collector *collector, const struct cts_error *error)
-{
-    cts_catalogue_set(cts_collector_catalogue(collector), CTS_FAILURE_IMPORT_KEY, error->text);
-    cts_collector_fail(collector, error);
 }
 
 void cts_import_result_release(struct cts_import_result *result)

@@ -21,8 +21,17 @@ struct cts_importer {
                               struct cts_import_result *result, struct cts_error *error);
 };
 
-/* Before the collector of an import that failed is closed: the run then says that it is a part. */
-void cts_import_mark_part(struct cts_collector *collector, const struct cts_error *error);
+/* Makes the run directory of an import and opens its collector; `values`: it keeps values. Between
+ * this and cts_import_close_run() an importer writes the device, a module, kernels, sites and
+ * streams, then accesses, then launches, whose rows name the counts of their accesses. */
+CTS_MUST_CHECK enum cts_status cts_import_open_run(const struct cts_import_options *options,
+                                                   bool values, struct cts_collector **collector,
+                                                   struct cts_error *error);
+/* After an import that ended with `status`; a run whose import failed says that it is a part. NULL:
+ * nothing. Returns the first failure. */
+CTS_MUST_CHECK enum cts_status cts_import_close_run(struct cts_collector *collector,
+                                                    enum cts_status status,
+                                                    struct cts_error *error);
 
 /* Where notes go: to the result, and to the messages of the run. */
 struct cts_import_notes {

@@ -294,21 +294,6 @@ static void write_launches(struct importing *import, uint32_t rank, uint32_t fir
 
 /* ---- the run ---- */
 
-static enum cts_status open_run(struct importing *import)
-{
-    const struct cts_import_options *const options = import->options;
-    char session[64];
-    snprintf(session, sizeof session, "import-%d-%llu", (int)getpid(),
-             (unsigned long long)cts_clock_ns());
-    const enum cts_status status =
-        cts_catalogue_prepare(options->run_path, session, options->command ? options->command : "",
-                              options->replace, import->error);
-    if (status) return status;
-    const struct cts_collector_options collector_options = {.run_path = options->run_path,
-                                                            .recorder = "import"};
-    return cts_collector_open(&collector_options, &import->collector, import->error);
-}
-
 static void pack(void *state, unsigned index)
 {
     struct importing *const import = state;
@@ -394,14 +379,9 @@ static enum cts_status import_traces(const struct cts_import_options *options,
         status = cts_fail(import.error, CTS_FORMAT, "cannot import '%s'%s: it contains no launch",
                           options->paths[0], options->path_count > 1 ? " and the others" : "");
     if (!status) status = choose_grids(&import);
-    if (!status) status = open_run(&import);
+    if (!status) status = cts_import_open_run(options, false, &import.collector, error);
     if (!status) status = write_run(&import);
-    if (import.collector) {
-        if (status) cts_import_mark_part(import.collector, error);
-        const enum cts_status closed =
-            cts_collector_close(import.collector, status ? NULL : import.error);
-        if (!status) status = closed;
-    }
+    status = cts_import_close_run(import.collector, status, error);
     if (!status) sum_up(&import);
     cts_trc_scan_release(&import.scan);
     unmap_files(&import.scan);
