@@ -139,6 +139,65 @@ static int by_stride(const void *a, const void *b)
 }
 
 /* The most frequent strides of loads and of stores; the rest is one bar. */
+/* The most frequent strides of loads (0) and stores (1), and how many of all they are. */
+struct frequent_strides {
+    struct stride_sum shown[2 * STRIDES_MAX];
+    size_t count;
+    double totals[2], covered[2];
+};
+
+/* Those of one side, beside those of the other. */
+static enum cts_status add_strides(struct frequent_strides *strides,
+                                   const struct cts_comm_kernel_strides *all,
+                                   enum cts_stride_kind kind, int side, struct cts_error *error)
+{
+    uint64_t *const counts = cts_array_zeroed(all->counts[kind], sizeof *counts, error);
+    size_t chosen[STRIDES_MAX];
+    if (!counts) return error->status;
+    for (size_t i = 0; i < all->counts[kind]; i++) {
+        counts[i] = all->entries[kind][i].count;
+        strides->totals[side] += (double)counts[i];
+    }
+    const size_t found = largest(counts, all->counts[kind], STRIDES_MAX, chosen);
+    free(counts);
+    for (size_t i = 0; i < found; i++) {
+        const struct cts_stride_entry *const entry = &all->entries[kind][chosen[i]];
+        size_t place = 0;
+        while (place < strides->count && strides->shown[place].stride != entry->stride) place++;
+        if (place == strides->count)
+            strides->shown[strides->count++] = (struct stride_sum){.stride = entry->stride};
+        strides->shown[place].counts[side] = entry->count;
+        strides->covered[side] += (double)entry->count;
+    }
+    return CTS_OK;
+}
+
+static enum cts_status draw_strides(struct cts_figure *figure,
+                                    const struct frequent_strides *strides, struct cts_error *error)
+{
+    const double *const totals = strides->totals, *const covered = strides->covered;
+    const size_t count = strides->count;
+    const bool rest = covered[0] < totals[0] || covered[1] < totals[1];
+    figure->x.label = "stride in bytes";
+    figure->y = (struct cts_figure_axis){.label = "share of strides", .unit = CTS_UNIT_FRACTION};
+    enum cts_status status = cts_figure_categories(&figure->x, count + rest, error);
+    if (!status) status = cts_figure_room(figure, count + rest, 2, error);
+    if (!status) status = cts_figure_name(figure, 0, error, "loads");
+    if (!status) status = cts_figure_name(figure, 1, error, "stores");
+    for (size_t i = 0; i < count && !status; i++)
+        status =
+            cts_figure_category(&figure->x, i, error, "%lld", (long long)strides->shown[i].stride);
+    if (rest && !status) status = cts_figure_category(&figure->x, count, error, "others");
+    for (int side = 0; side < 2 && !status; side++) {
+        double *const values = figure->series[side].values;
+        if (!(totals[side] > 0)) continue;
+        for (size_t i = 0; i < count; i++)
+            values[i] = (double)strides->shown[i].counts[side] / totals[side];
+        if (rest) values[count] = 1 - covered[side] / totals[side];
+    }
+    return status;
+}
+
 static enum cts_status strides(struct cts_figures *figures, const struct cts_comm *comm,
                                bool of_lanes, struct cts_error *error)
 {
@@ -157,56 +216,15 @@ static enum cts_status strides(struct cts_figures *figures, const struct cts_com
         {CTS_STRIDE_LOAD_ADDRESS, CTS_STRIDE_STORE_ADDRESS},
         {CTS_STRIDE_LOAD_LANE, CTS_STRIDE_STORE_LANE},
     };
+    struct frequent_strides found = {0};
     if (!comm->stride_count) return CTS_OK;
-    const struct cts_comm_kernel_strides *const all = &comm->strides[0];
-    struct stride_sum shown[2 * STRIDES_MAX];
-    size_t shown_count = 0;
-    double totals[2] = {0, 0}, covered[2] = {0, 0};
-    for (int side = 0; side < 2; side++) {
-        const enum cts_stride_kind kind = kinds[of_lanes][side];
-        uint64_t *const counts = cts_array_zeroed(all->counts[kind], sizeof *counts, error);
-        size_t chosen[STRIDES_MAX];
-        if (!counts) return error->status;
-        for (size_t i = 0; i < all->counts[kind]; i++) {
-            counts[i] = all->entries[kind][i].count;
-            totals[side] += (double)counts[i];
-        }
-        const size_t found = largest(counts, all->counts[kind], STRIDES_MAX, chosen);
-        free(counts);
-        for (size_t i = 0; i < found; i++) {
-            const struct cts_stride_entry *const entry = &all->entries[kind][chosen[i]];
-            size_t place = 0;
-            while (place < shown_count && shown[place].stride != entry->stride) place++;
-            if (place == shown_count)
-                shown[shown_count++] = (struct stride_sum){.stride = entry->stride};
-            shown[place].counts[side] = entry->count;
-            covered[side] += (double)entry->count;
-        }
-    }
-    if (!shown_count) return CTS_OK;
-    qsort(shown, shown_count, sizeof *shown, by_stride);
-    const bool rest = covered[0] < totals[0] || covered[1] < totals[1];
+    for (int side = 0; side < 2; side++)
+        if (add_strides(&found, &comm->strides[0], kinds[of_lanes][side], side, error))
+            return error->status;
+    if (!found.count) return CTS_OK;
+    qsort(found.shown, found.count, sizeof *found.shown, by_stride);
     struct cts_figure *const figure = cts_figures_add(figures, CTS_FIGURE_BARS, &texts, error);
-    if (!figure) return error->status;
-    figure->x.label = "stride in bytes";
-    figure->y = (struct cts_figure_axis){.label = "share of strides", .unit = CTS_UNIT_FRACTION};
-    enum cts_status status = cts_figure_categories(&figure->x, shown_count + rest, error);
-    if (!status) status = cts_figure_room(figure, shown_count + rest, 2, error);
-    if (!status) status = cts_figure_name(figure, 0, error, "loads");
-    if (!status) status = cts_figure_name(figure, 1, error, "stores");
-    for (size_t i = 0; i < shown_count && !status; i++) {
-        status = cts_figure_category(&figure->x, i, error, "%lld", (long long)shown[i].stride);
-        for (int side = 0; side < 2; side++)
-            if (totals[side] > 0)
-                figure->series[side].values[i] = (double)shown[i].counts[side] / totals[side];
-    }
-    if (rest && !status) {
-        status = cts_figure_category(&figure->x, shown_count, error, "others");
-        for (int side = 0; side < 2; side++)
-            if (totals[side] > 0)
-                figure->series[side].values[shown_count] = 1 - covered[side] / totals[side];
-    }
-    return status;
+    return figure ? draw_strides(figure, &found, error) : error->status;
 }
 
 /* ---- variables and lines ---- */

@@ -101,18 +101,22 @@ class Verb:
         return None
 
 
-class Record(Verb):
-    """The program's output and status are its own; what the run lacks is named."""
+class Recording(Verb):
+    """A verb that makes a run: of its files count what `kept` takes from what `info` says of it."""
 
     def ended(self, folder, ctascope, done):
         info = subprocess.run([ctascope, "info", "run", "--format", "json"], cwd=folder, text=True,
                               stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=LIMIT_S)
-        kept = None
-        if info.returncode == 0:
-            totals = json.loads(info.stdout)["totals"]
-            kept = {key: totals[key] for key in ("complete", "launches", "recorded_launches",
-                                                 "accesses", "dropped_accesses")}
+        kept = self.kept(json.loads(info.stdout)) if info.returncode == 0 else None
         return Result(done.returncode, done.stdout, done.stderr, kept)
+
+
+class Record(Recording):
+    """The program's output and status are its own; what the run lacks is named."""
+
+    def kept(self, said):
+        return {key: said["totals"][key] for key in ("complete", "launches", "recorded_launches",
+                                                     "accesses", "dropped_accesses")}
 
     def judge(self, result, good, cause):
         if result.same(good):
@@ -137,18 +141,12 @@ class Record(Verb):
         return None
 
 
-class Import(Verb):
+class Import(Recording):
     """What is imported is the same, or nothing, or says what it lacks."""
 
-    def ended(self, folder, ctascope, done):
-        info = subprocess.run([ctascope, "info", "run", "--format", "json"], cwd=folder, text=True,
-                              stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=LIMIT_S)
-        kept = None
-        if info.returncode == 0:
-            said = json.loads(info.stdout)
-            kept = {key: said["totals"][key] for key in ("complete", "launches", "accesses")}
-            kept |= {"timeline": said.get("timeline"), "missing": said["missing"]}
-        return Result(done.returncode, done.stdout, done.stderr, kept)
+    def kept(self, said):
+        return {key: said["totals"][key] for key in ("complete", "launches", "accesses")} | {
+            "timeline": said.get("timeline"), "missing": said["missing"]}
 
     def judge(self, result, good, cause):
         kept = result.files

@@ -66,6 +66,19 @@ static struct dependency *add(struct twin *w, uint32_t location)
     return d;
 }
 
+/* `wait`, from then to then. */
+static struct dependency *add_wait(struct twin *w, const struct dependency *wait, uint32_t location,
+                                   uint64_t begin_ns, uint64_t end_ns)
+{
+    struct dependency *const d = add(w, location);
+    const uint64_t order = d->order;
+    *d = *wait;
+    d->order = order;
+    d->begin_ns = begin_ns;
+    d->end_ns = d->leaves_ns = end_ns;
+    return d;
+}
+
 static void aim(struct dependency *d, uint32_t target, uint64_t until_ns)
 {
     for (unsigned i = 0; i < d->target_count; i++)
@@ -157,12 +170,7 @@ static void synchronise(struct twin *w, unsigned rank, const char *name, int onl
         trace_set(leave, CTS_ATTRIBUTE_STREAM_REF, w->streams[rank][only]);
     w->now_ns[rank] = leave_ns + 1;
     if (fresh_count && last_ns > enter_ns) {
-        struct dependency *const d = add(w, host);
-        const uint64_t order = d->order;
-        *d = wait;
-        d->order = order;
-        d->begin_ns = enter_ns;
-        d->end_ns = d->leaves_ns = last_ns;
+        add_wait(w, &wait, host, enter_ns, last_ns);
     } else if (fresh_count) { /* the device waits for the call */
         struct dependency *const d = add(w, w->streams[rank][fresh[0]]);
         d->begin_ns = enter_ns;
@@ -231,14 +239,7 @@ static void pageable_copy(struct twin *w, unsigned rank, unsigned s)
     }
     w->held[rank][s].any = false;
     const uint64_t last_ns = latest(&wait);
-    if (fresh && last_ns > enter_ns) {
-        struct dependency *const d = add(w, host);
-        const uint64_t order = d->order;
-        *d = wait;
-        d->order = order;
-        d->begin_ns = enter_ns;
-        d->end_ns = d->leaves_ns = last_ns;
-    }
+    if (fresh && last_ns > enter_ns) add_wait(w, &wait, host, enter_ns, last_ns);
     const uint64_t begin_ns = (last_ns > enter_ns ? last_ns : enter_ns) + 1 + below(6);
     const uint64_t end_ns = begin_ns + 1 + below(40);
     struct dependency *const d = add(w, stream);
@@ -265,12 +266,7 @@ static void host_wait(struct twin *w, const struct dependency *wait, uint64_t en
 {
     const uint64_t last_ns = latest(wait);
     if (last_ns <= enter_ns) return;
-    struct dependency *const d = add(w, wait->location);
-    const uint64_t order = d->order;
-    *d = *wait;
-    d->order = order;
-    d->begin_ns = enter_ns;
-    d->end_ns = last_ns;
+    struct dependency *const d = add_wait(w, wait, wait->location, enter_ns, last_ns);
     d->leaves_ns = leave_ns;
     d->latency = "MPI transfer";
 }

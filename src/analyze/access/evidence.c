@@ -158,6 +158,20 @@ static void race_evidence(const struct cts_catalogue *catalogue,
                             : "their order is unknown");
 }
 
+static void fault_evidence(const struct cts_catalogue *catalogue, const struct cts_finding *finding,
+                           bool shared, char *text, size_t text_bytes)
+{
+    const struct cts_access_fault *const fault = &finding->fault;
+    if (finding->kind == CTS_FINDING_OUTSIDE)
+        outside_evidence(catalogue, fault, text, text_bytes);
+    else if (finding->kind == CTS_FINDING_UNINITIALISED)
+        uninitialised_evidence(catalogue, fault, shared, text, text_bytes);
+    else if (fault->scope == CTS_RACE_OF_CTAS)
+        race_evidence(catalogue, fault, text, text_bytes);
+    else
+        cta_race_evidence(catalogue, fault, shared, text, text_bytes);
+}
+
 /* ---- costs ---- */
 
 /* "4,096": a distance counts the same in either direction. */
@@ -179,20 +193,10 @@ void cts_finding_evidence(const struct cts_catalogue *catalogue,
     const struct cts_access_counts *const counts = &finding->counts;
     switch (finding->kind) {
     case CTS_FINDING_OUTSIDE:
-        outside_evidence(catalogue, &finding->fault, text, text_bytes);
-        return;
     case CTS_FINDING_UNINITIALISED:
-        uninitialised_evidence(catalogue, &finding->fault, site->space == CTS_SPACE_SHARED, text,
-                               text_bytes);
-        return;
     case CTS_FINDING_RACE:
     case CTS_FINDING_LOCKSTEP:
-        if (finding->fault.scope != CTS_RACE_OF_CTAS) {
-            cta_race_evidence(catalogue, &finding->fault, site->space == CTS_SPACE_SHARED, text,
-                              text_bytes);
-            return;
-        }
-        race_evidence(catalogue, &finding->fault, text, text_bytes);
+        fault_evidence(catalogue, finding, site->space == CTS_SPACE_SHARED, text, text_bytes);
         return;
     case CTS_FINDING_BANK_CONFLICT:
         snprintf(

@@ -1,5 +1,6 @@
 // cuBLAS for the CPU device: the calls of the four types, and what belongs to a handle.
 #include "blas.h"
+#include "library-words.h"
 
 #include <cstdlib>
 
@@ -119,11 +120,9 @@ cublasStatus_t cublasGetVersion(cublasHandle_t, int *version)
 
 cublasStatus_t cublasGetProperty(libraryPropertyType type, int *value)
 {
-    if (!value || type > PATCH_LEVEL) return CUBLAS_STATUS_INVALID_VALUE;
-    *value = type == MAJOR_VERSION   ? CUBLAS_VER_MAJOR
-             : type == MINOR_VERSION ? CUBLAS_VER_MINOR
-                                     : CUBLAS_VER_PATCH;
-    return CUBLAS_STATUS_SUCCESS;
+    return library_property(type, value, CUBLAS_VER_MAJOR, CUBLAS_VER_MINOR, CUBLAS_VER_PATCH)
+               ? CUBLAS_STATUS_SUCCESS
+               : CUBLAS_STATUS_INVALID_VALUE;
 }
 
 #define SETTING(Word, type, member)                                                                \
@@ -150,40 +149,28 @@ cublasStatus_t cublasSetWorkspace(cublasHandle_t handle, void *, size_t)
     return CUBLAS_STATUS_SUCCESS; // a hint: what is needed beside operands is the handle's own
 }
 
-#define STATUSES(X)                                                                                \
-    X(SUCCESS, "success")                                                                          \
-    X(NOT_INITIALIZED, "the handle is not initialised")                                            \
-    X(ALLOC_FAILED, "no memory")                                                                   \
-    X(INVALID_VALUE, "invalid value")                                                              \
-    X(ARCH_MISMATCH, "the device lacks a feature")                                                 \
-    X(MAPPING_ERROR, "memory cannot be mapped")                                                    \
-    X(EXECUTION_FAILED, "a kernel failed")                                                         \
-    X(INTERNAL_ERROR, "internal error")                                                            \
-    X(NOT_SUPPORTED, "not supported")                                                              \
-    X(LICENSE_ERROR, "license error")
+#define STATUS(name, text) {CUBLAS_STATUS_##name, "CUBLAS_STATUS_" #name, text}
+static const library_status statuses[] = {
+    STATUS(SUCCESS, "success"),
+    STATUS(NOT_INITIALIZED, "the handle is not initialised"),
+    STATUS(ALLOC_FAILED, "no memory"),
+    STATUS(INVALID_VALUE, "invalid value"),
+    STATUS(ARCH_MISMATCH, "the device lacks a feature"),
+    STATUS(MAPPING_ERROR, "memory cannot be mapped"),
+    STATUS(EXECUTION_FAILED, "a kernel failed"),
+    STATUS(INTERNAL_ERROR, "internal error"),
+    STATUS(NOT_SUPPORTED, "not supported"),
+    STATUS(LICENSE_ERROR, "license error"),
+};
 
 const char *cublasGetStatusName(cublasStatus_t status)
 {
-    switch (status) {
-#define CASE(name, text)                                                                           \
-    case CUBLAS_STATUS_##name:                                                                     \
-        return "CUBLAS_STATUS_" #name;
-        STATUSES(CASE)
-#undef CASE
-    }
-    return "unknown status";
+    return library_status_of(statuses, status).name;
 }
 
 const char *cublasGetStatusString(cublasStatus_t status)
 {
-    switch (status) {
-#define CASE(name, text)                                                                           \
-    case CUBLAS_STATUS_##name:                                                                     \
-        return text;
-        STATUSES(CASE)
-#undef CASE
-    }
-    return "unknown status";
+    return library_status_of(statuses, status).text;
 }
 
 // ---- vectors and matrices between host and device: rows of one element, or columns ----

@@ -6,6 +6,7 @@
 //                  transforms of n2 elements, which may be divided again;
 //   a large prime  Bluestein's convolution of a power of two, m >= 2n - 1.
 #include "fft-kernels.h"
+#include "library-words.h"
 
 #include <cstdlib>
 #include <new>
@@ -639,11 +640,9 @@ cufftResult cufftGetVersion(int *version)
 
 cufftResult cufftGetProperty(libraryPropertyType type, int *value)
 {
-    if (!value || type > PATCH_LEVEL) return CUFFT_INVALID_VALUE;
-    *value = type == MAJOR_VERSION   ? CUFFT_VER_MAJOR
-             : type == MINOR_VERSION ? CUFFT_VER_MINOR
-                                     : CUFFT_VER_PATCH;
-    return CUFFT_SUCCESS;
+    return library_property(type, value, CUFFT_VER_MAJOR, CUFFT_VER_MINOR, CUFFT_VER_PATCH)
+               ? CUFFT_SUCCESS
+               : CUFFT_INVALID_VALUE;
 }
 
 #define EXEC_COMPLEX(kind, R, element)                                                             \

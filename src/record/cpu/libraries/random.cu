@@ -13,6 +13,8 @@
 #include <cstdlib>
 #include <vector>
 
+#include "library-words.h"
+
 struct curandGenerator_st {
     curandRngType_t type;
     curandOrdering_t order;
@@ -364,11 +366,9 @@ curandStatus_t curandGetVersion(int *version)
 
 curandStatus_t curandGetProperty(libraryPropertyType type, int *value)
 {
-    if (!value || type > PATCH_LEVEL) return CURAND_STATUS_OUT_OF_RANGE;
-    *value = type == MAJOR_VERSION   ? CURAND_VER_MAJOR
-             : type == MINOR_VERSION ? CURAND_VER_MINOR
-                                     : CURAND_VER_PATCH;
-    return CURAND_STATUS_SUCCESS;
+    return library_property(type, value, CURAND_VER_MAJOR, CURAND_VER_MINOR, CURAND_VER_PATCH)
+               ? CURAND_STATUS_SUCCESS
+               : CURAND_STATUS_OUT_OF_RANGE;
 }
 
 curandStatus_t curandSetStream(curandGenerator_t generator, cudaStream_t stream)

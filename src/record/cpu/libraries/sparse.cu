@@ -6,6 +6,7 @@
 #include <cstdlib>
 
 #include "blas.h"
+#include "library-words.h"
 
 struct cusparseContext {
     cudaStream_t stream;
@@ -198,42 +199,30 @@ cusparseStatus_t cusparseGetVersion(cusparseHandle_t handle, int *version)
 SETTING(Stream, cudaStream_t, stream)
 SETTING(PointerMode, cusparsePointerMode_t, pointers)
 
-#define STATUSES(X)                                                                                \
-    X(SUCCESS, "success")                                                                          \
-    X(NOT_INITIALIZED, "the handle is not initialised")                                            \
-    X(ALLOC_FAILED, "no memory")                                                                   \
-    X(INVALID_VALUE, "invalid value")                                                              \
-    X(ARCH_MISMATCH, "the device lacks a feature")                                                 \
-    X(MAPPING_ERROR, "memory cannot be mapped")                                                    \
-    X(EXECUTION_FAILED, "a kernel failed")                                                         \
-    X(INTERNAL_ERROR, "internal error")                                                            \
-    X(MATRIX_TYPE_NOT_SUPPORTED, "matrix type not supported")                                      \
-    X(ZERO_PIVOT, "zero pivot")                                                                    \
-    X(NOT_SUPPORTED, "not supported")                                                              \
-    X(INSUFFICIENT_RESOURCES, "insufficient resources")
+#define STATUS(name, text) {CUSPARSE_STATUS_##name, "CUSPARSE_STATUS_" #name, text}
+static const library_status statuses[] = {
+    STATUS(SUCCESS, "success"),
+    STATUS(NOT_INITIALIZED, "the handle is not initialised"),
+    STATUS(ALLOC_FAILED, "no memory"),
+    STATUS(INVALID_VALUE, "invalid value"),
+    STATUS(ARCH_MISMATCH, "the device lacks a feature"),
+    STATUS(MAPPING_ERROR, "memory cannot be mapped"),
+    STATUS(EXECUTION_FAILED, "a kernel failed"),
+    STATUS(INTERNAL_ERROR, "internal error"),
+    STATUS(MATRIX_TYPE_NOT_SUPPORTED, "matrix type not supported"),
+    STATUS(ZERO_PIVOT, "zero pivot"),
+    STATUS(NOT_SUPPORTED, "not supported"),
+    STATUS(INSUFFICIENT_RESOURCES, "insufficient resources"),
+};
 
 const char *cusparseGetErrorName(cusparseStatus_t status)
 {
-    switch (status) {
-#define CASE(name, text)                                                                           \
-    case CUSPARSE_STATUS_##name:                                                                   \
-        return "CUSPARSE_STATUS_" #name;
-        STATUSES(CASE)
-#undef CASE
-    }
-    return "unknown status";
+    return library_status_of(statuses, status).name;
 }
 
 const char *cusparseGetErrorString(cusparseStatus_t status)
 {
-    switch (status) {
-#define CASE(name, text)                                                                           \
-    case CUSPARSE_STATUS_##name:                                                                   \
-        return text;
-        STATUSES(CASE)
-#undef CASE
-    }
-    return "unknown status";
+    return library_status_of(statuses, status).text;
 }
 
 // ---- operands ----

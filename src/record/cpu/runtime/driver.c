@@ -20,17 +20,31 @@ enum { CONTEXT_STACK_MAX = 32 };
 static __thread uint8_t stack[CONTEXT_STACK_MAX]; /* devices; small: thread-room.h says why */
 static __thread unsigned depth;
 
+/* The driver API's results, and the runtime API's errors that mean the same. */
+static const struct result {
+    CUresult result;
+    const char *name;
+    cudaError_t error;
+} results[] = {
+#define ROW(result, value, error) {result, #result, error},
+    CTS_CU_RESULT_MAP(ROW)
+#undef ROW
+};
+enum { RESULT_COUNT = sizeof results / sizeof *results };
+
 static CUresult result_of(cudaError_t error)
 {
-    switch (error) {
-#define CASE(result, value, runtime)                                                               \
-    case runtime:                                                                                  \
-        return result;
-        CTS_CU_RESULT_MAP(CASE)
-#undef CASE
-    default:
-        return CUDA_ERROR_UNKNOWN;
-    }
+    for (size_t i = 0; i < RESULT_COUNT; i++)
+        if (results[i].error == error) return results[i].result;
+    return CUDA_ERROR_UNKNOWN;
+}
+
+/* NULL: no such result. */
+static const struct result *find_result(CUresult result)
+{
+    for (size_t i = 0; i < RESULT_COUNT; i++)
+        if (results[i].result == result) return &results[i];
+    return NULL;
 }
 
 /* What the driver API returns is never the runtime API's last error. */
@@ -73,31 +87,17 @@ CUresult cuDriverGetVersion(int *driverVersion)
 CUresult cuGetErrorName(CUresult error, const char **pStr)
 {
     if (!pStr) return CUDA_ERROR_INVALID_VALUE;
-    switch (error) {
-#define CASE(result, value, runtime)                                                               \
-    case result:                                                                                   \
-        *pStr = #result;                                                                           \
-        return CUDA_SUCCESS;
-        CTS_CU_RESULT_MAP(CASE)
-#undef CASE
-    }
-    *pStr = NULL;
-    return CUDA_ERROR_INVALID_VALUE;
+    const struct result *const found = find_result(error);
+    *pStr = found ? found->name : NULL;
+    return found ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
 CUresult cuGetErrorString(CUresult error, const char **pStr)
 {
     if (!pStr) return CUDA_ERROR_INVALID_VALUE;
-    switch (error) {
-#define CASE(result, value, runtime)                                                               \
-    case result:                                                                                   \
-        *pStr = cudaGetErrorString(runtime);                                                       \
-        return CUDA_SUCCESS;
-        CTS_CU_RESULT_MAP(CASE)
-#undef CASE
-    }
-    *pStr = NULL;
-    return CUDA_ERROR_INVALID_VALUE;
+    const struct result *const found = find_result(error);
+    *pStr = found ? cudaGetErrorString(found->error) : NULL;
+    return found ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
 }
 
 /* ---- devices ---- */

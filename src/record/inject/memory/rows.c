@@ -208,6 +208,20 @@ void cts_memory_copy_end(struct cts_copying_call *call, int32_t result)
     *call = (struct cts_copying_call){0};
 }
 
+/* Adds a copy in `context` on `stream` that has just been called. */
+static void add_copy(struct cts_copy *row, CUcontext context, uint32_t stream)
+{
+    const uint64_t time_ns = cts_clock_ns();
+    row->copy = cts_catalogue_reserve(cts_memory_run.catalogue, CTS_ID_COPY, 1);
+    row->rank = cts_memory_run.rank;
+    row->stream = stream;
+    row->op = cts_memory_op(cts_context_device(context));
+    row->device = cts_context_device(context);
+    row->call_ns = row->start_ns = row->end_ns = time_ns;
+    cts_catalogue_add_copy(cts_memory_run.catalogue, row);
+    cts_graph_step_note(row->op);
+}
+
 void cts_memory_copied(const Sanitizer_MemcpyData *data, struct cts_copying_call *call)
 {
     const CUcontext context = data->apiContext   ? data->apiContext
@@ -215,16 +229,10 @@ void cts_memory_copied(const Sanitizer_MemcpyData *data, struct cts_copying_call
                                                  : data->srcContext;
     const uint32_t stream =
         cts_graph_step_stream(cts_memory_stream(context, data->apiStream, data->hApiStream));
-    const uint64_t time_ns = cts_clock_ns();
     const bool is_flat = data->height <= 1 && data->depth <= 1;
     const uint64_t width_bytes = is_flat || !data->width ? data->size : data->width;
     const uint64_t height = is_flat || !data->height ? 1 : data->height;
-    const struct cts_copy row = {
-        .copy = cts_catalogue_reserve(cts_memory_run.catalogue, CTS_ID_COPY, 1),
-        .rank = cts_memory_run.rank,
-        .stream = stream,
-        .op = cts_memory_op(cts_context_device(context)),
-        .device = cts_context_device(context),
+    struct cts_copy row = {
         .kind = copy_kind(data),
         .destination = data->dstAddress,
         .source = data->srcAddress,
@@ -236,12 +244,8 @@ void cts_memory_copied(const Sanitizer_MemcpyData *data, struct cts_copying_call
         .destination_slice = is_flat ? width_bytes : data->dstPitch * height,
         .source_slice = is_flat ? width_bytes : data->srcPitch * height,
         .asynchronous = data->isAsync != 0,
-        .call_ns = time_ns,
-        .start_ns = time_ns,
-        .end_ns = time_ns,
     };
-    cts_catalogue_add_copy(cts_memory_run.catalogue, &row);
-    cts_graph_step_note(row.op);
+    add_copy(&row, context, stream);
     note_awaited(call, &row, context);
 }
 
@@ -249,17 +253,11 @@ void cts_memory_set(const Sanitizer_MemsetData *data)
 {
     const uint32_t stream =
         cts_graph_step_stream(cts_memory_stream(data->context, data->stream, data->hStream));
-    const uint64_t time_ns = cts_clock_ns();
     const uint64_t element = data->elementSize ? data->elementSize : 1;
     const uint64_t width_bytes = data->width * element;
     const uint64_t height = data->height ? data->height : 1;
     const uint64_t pitch = height > 1 ? data->pitch : width_bytes;
-    const struct cts_copy row = {
-        .copy = cts_catalogue_reserve(cts_memory_run.catalogue, CTS_ID_COPY, 1),
-        .rank = cts_memory_run.rank,
-        .stream = stream,
-        .op = cts_memory_op(cts_context_device(data->context)),
-        .device = cts_context_device(data->context),
+    struct cts_copy row = {
         .kind = "memset",
         .destination = data->address,
         .width_bytes = width_bytes,
@@ -268,12 +266,8 @@ void cts_memory_set(const Sanitizer_MemsetData *data)
         .destination_pitch = pitch,
         .destination_slice = pitch * height,
         .asynchronous = data->isAsync != 0,
-        .call_ns = time_ns,
-        .start_ns = time_ns,
-        .end_ns = time_ns,
     };
-    cts_catalogue_add_copy(cts_memory_run.catalogue, &row);
-    cts_graph_step_note(row.op);
+    add_copy(&row, data->context, stream);
 }
 
 /* ---- events and synchronisations ---- */
