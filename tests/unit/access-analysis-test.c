@@ -109,6 +109,10 @@ static struct cts_access random_access(uint32_t offsets[32])
         access.s1 = (int32_t)below(600) - 200;
     }
     for (unsigned i = 0; i < 32; i++) offsets[i] = (uint32_t)below(below(2) ? 64 : 900);
+    if (below(2)) { /* aligned, as programs are */
+        access.base &= ~UINT64_C(15);
+        for (unsigned i = 0; i < 32; i++) offsets[i] &= ~15u;
+    }
     /* often in pairs of lanes; an offset stands where its lane does among the active ones */
     const unsigned pairs = below(2) ? 0 : 1 + below(2);
     if (access.mask == UINT32_MAX)
@@ -148,6 +152,13 @@ static void test_requests(void **unused)
             assert_int_equal(kept.layout, once.layout);
             assert_int_equal(kept.stride_bytes, once.stride_bytes);
         }
+        struct cts_access moved = access; /* one index reads several arrays */
+        moved.base += below(400);
+        const struct cts_request_cost there = cts_request_cost(&moved, width, 4, loads);
+        const struct cts_request_cost known =
+            cts_request_cost_remembered(memory, &moved, width, 4, loads);
+        assert_same_cost(&known, &there);
+        assert_int_equal(known.layout, there.layout);
         const struct cts_request_cost wide = twin(&access, width, 8, loads);
         const struct cts_request_cost banks = cts_request_cost(&access, width, 8, loads);
         assert_same_cost(&banks, &wide);

@@ -66,10 +66,32 @@ static unsigned sort_lanes(const uint64_t addresses[CTS_WARP_LANES], uint32_t ma
     return count;
 }
 
+/* Whether every access is aligned to its width, a power of two. */
+static bool are_aligned(const uint64_t *sorted, unsigned count, uint32_t width_bytes)
+{
+    uint64_t any = 0;
+    for (unsigned i = 0; i < count; i++) any |= sorted[i];
+    return width_bytes && !(width_bytes & (width_bytes - 1)) && !(any & (width_bytes - 1));
+}
+
+/* Without branches that scattered addresses could mislead. */
+static unsigned different_units(const uint64_t *sorted, unsigned count, unsigned unit_bits)
+{
+    unsigned units = count > 0;
+    for (unsigned i = 1; i < count; i++)
+        units += sorted[i] >> unit_bits != sorted[i - 1] >> unit_bits;
+    return units;
+}
+
 /* Units of `1 << unit_bits` bytes that [a, a + width) of any address touches. */
 static uint16_t units_touched(const uint64_t *sorted, unsigned count, uint32_t width_bytes,
                               unsigned unit_bits)
 {
+    if (are_aligned(sorted, count, width_bytes)) {
+        const unsigned width_bits = (unsigned)__builtin_ctz(width_bytes);
+        if (width_bits <= unit_bits) return (uint16_t)different_units(sorted, count, unit_bits);
+        return (uint16_t)(different_units(sorted, count, width_bits) << (width_bits - unit_bits));
+    }
     uint64_t next = 0; /* the first unit that has not been counted */
     unsigned units = 0;
     for (unsigned i = 0; i < count; i++) {
@@ -213,10 +235,26 @@ static void find_layout(const struct cts_access *access, const uint64_t addresse
     cost->stride_bytes = stride;
 }
 
-struct cts_request_cost cts_request_cost(const struct cts_access *access, uint32_t width_bytes,
-                                         unsigned bank_bytes, bool loads)
+/* What a request's cost depends on, apart from its addresses. */
+struct judging {
+    uint32_t width_bytes;
+    unsigned bank_bytes;
+    bool loads;
+};
+
+static void find_units(const uint64_t *sorted, uint32_t width_bytes, struct cts_request_cost *cost)
 {
-    uint64_t addresses[CTS_WARP_LANES], sorted[CTS_WARP_LANES];
+    cost->sectors =
+        units_touched(sorted, cost->lanes, width_bytes, __builtin_ctz(CTS_SECTOR_BYTES));
+    cost->lines = units_touched(sorted, cost->lanes, width_bytes, __builtin_ctz(CTS_LINE_BYTES));
+}
+
+/* Also the addresses, ascending. */
+static struct cts_request_cost cost_of(const struct cts_access *access, struct judging judging,
+                                       uint64_t sorted[CTS_WARP_LANES])
+{
+    const uint32_t width_bytes = judging.width_bytes;
+    uint64_t addresses[CTS_WARP_LANES];
     struct cts_request_cost cost = {.lanes = (uint8_t)__builtin_popcount(access->mask)};
     cts_access_addresses(access, addresses);
     const unsigned count = sort_lanes(addresses, access->mask, sorted);
@@ -225,13 +263,34 @@ struct cts_request_cost cts_request_cost(const struct cts_access *access, uint32
     find_layout(access, addresses, width_bytes, &cost);
     if (access->space == CTS_SPACE_SHARED) {
         const struct phase_shape shape = {
-            lanes_of_phase(addresses, access->mask, width_bytes, bank_bytes, loads), bank_bytes};
+            lanes_of_phase(addresses, access->mask, width_bytes, judging.bank_bytes, judging.loads),
+            judging.bank_bytes};
         shared_cost(addresses, access->mask, width_bytes, &shape, &cost);
     } else {
-        cost.sectors = units_touched(sorted, count, width_bytes, __builtin_ctz(CTS_SECTOR_BYTES));
-        cost.lines = units_touched(sorted, count, width_bytes, __builtin_ctz(CTS_LINE_BYTES));
+        find_units(sorted, width_bytes, &cost);
     }
     return cost;
+}
+
+struct cts_request_cost cts_request_cost(const struct cts_access *access, uint32_t width_bytes,
+                                         unsigned bank_bytes, bool loads)
+{
+    uint64_t sorted[CTS_WARP_LANES];
+    return cost_of(access, (struct judging){width_bytes, bank_bytes, loads}, sorted);
+}
+
+/* The same list elsewhere, as one index reads several arrays: only sectors and lines may differ. */
+static void move_list(struct cts_cost_list *last, uint64_t base)
+{
+    uint64_t sorted[CTS_WARP_LANES];
+    for (unsigned i = 0; i < last->cost.lanes; i++) sorted[i] = base + last->sorted[i];
+    find_units(sorted, last->width_bytes, &last->cost);
+    last->base = base;
+}
+
+static bool is_far_from_end(uint64_t base)
+{
+    return base < UINT64_MAX - ((uint64_t)UINT32_MAX << 1);
 }
 
 static struct cts_request_cost list_cost(struct cts_cost_list *last,
@@ -242,17 +301,21 @@ static struct cts_request_cost list_cost(struct cts_cost_list *last,
     const bool is_shared = access->space == CTS_SPACE_SHARED;
     if (last->used && last->mask == access->mask && last->width_bytes == width_bytes &&
         last->space == access->space && (last->loads == loads || !is_shared) &&
-        last->base == access->base &&
-        !memcmp(last->offsets, access->offsets, count * sizeof *access->offsets))
-        return last->cost;
-    *last =
-        (struct cts_cost_list){.used = true,
-                               .loads = loads,
-                               .space = access->space,
-                               .mask = access->mask,
-                               .width_bytes = width_bytes,
-                               .base = access->base,
-                               .cost = cts_request_cost(access, width_bytes, bank_bytes, loads)};
+        !memcmp(last->offsets, access->offsets, count * sizeof *access->offsets)) {
+        if (last->base == access->base) return last->cost;
+        if (!is_shared && is_far_from_end(last->base) && is_far_from_end(access->base)) {
+            move_list(last, access->base);
+            return last->cost;
+        }
+    }
+    *last = (struct cts_cost_list){.used = true,
+                                   .loads = loads,
+                                   .space = access->space,
+                                   .mask = access->mask,
+                                   .width_bytes = width_bytes,
+                                   .base = access->base};
+    last->cost = cost_of(access, (struct judging){width_bytes, bank_bytes, loads}, last->sorted);
+    for (size_t i = 0; i < count; i++) last->sorted[i] -= access->base;
     memcpy(last->offsets, access->offsets, count * sizeof *access->offsets);
     return last->cost;
 }

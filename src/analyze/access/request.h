@@ -68,6 +68,7 @@ struct cts_cost_memory {
         uint32_t mask, width_bytes;
         uint64_t base;
         uint32_t offsets[CTS_WARP_LANES];
+        uint64_t sorted[CTS_WARP_LANES]; /* ascending, from `base` on */
         struct cts_request_cost cost;
     } list;
 };
