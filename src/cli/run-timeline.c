@@ -73,7 +73,8 @@ enum cts_status cts_cli_open_timeline_quietly(const char *path, struct cts_timel
         return cts_fail(error, CTS_FORMAT, "run '%s' has no timeline of its own: %s", path, why);
     if (is_directory(path) && cts_timeline_has_logs(path)) {
         if (cts_run_is_held(path))
-            return cts_fail(error, CTS_USAGE, "'%s' is still being recorded", path);
+            return cts_fail(error, CTS_IO,
+                            "'%s' is still being recorded; its timeline is made at the end", path);
         const struct cts_assembly_options options = {0};
         const enum cts_status status = cts_timeline_assemble(path, &options, &assembly, error);
         if (status) return status;

@@ -444,8 +444,9 @@ static void take_gaps(struct cts_recording *recording, const struct cts_timeline
     gaps->count += timeline->gaps.count - timeline->gaps.named_count;
 }
 
+/* `why`: why `timeline` is NULL although the run has one; else NULL. */
 static int info_of_run(const struct cts_arguments *arguments, const char *run_path,
-                       struct cts_timeline *timeline)
+                       struct cts_timeline *timeline, const struct cts_error *why)
 {
     struct cts_error error;
     struct cts_recording recording;
@@ -458,6 +459,7 @@ static int info_of_run(const struct cts_arguments *arguments, const char *run_pa
         take_gaps(&recording, timeline);
     else
         cts_cli_name_lost_timeline(run_path, &recording.timeline_gaps);
+    if (why) cts_gaps_add(&recording.timeline_gaps, "its timeline cannot be read: %s", why->text);
     status = cts_run_summarise(run_path, catalogue, &summary, &error);
     summary.is_decoded = is_decoded;
     summary.has_gaps = cts_gaps_any(&catalogue->gaps) || cts_gaps_any(&recording.timeline_gaps);
@@ -496,15 +498,13 @@ static int run_info(const struct cts_arguments *arguments)
     const bool archive = cts_cli_is_archive(path);
     struct cts_error error;
     struct cts_timeline timeline;
-    if (!archive && !cts_cli_has_timeline(path)) return info_of_run(arguments, path, NULL);
+    if (!archive && !cts_cli_has_timeline(path)) return info_of_run(arguments, path, NULL, NULL);
     const enum cts_status status = archive ? cts_cli_open_timeline(path, &timeline, &error)
                                            : cts_cli_open_timeline_quietly(path, &timeline, &error);
-    if (status) {
-        const int code = archive ? CTS_EXIT_OK : info_of_run(arguments, path, NULL);
-        return code ? code : cts_report_error(arguments, &error);
-    }
+    if (status && archive) return cts_report_error(arguments, &error);
+    if (status) return info_of_run(arguments, path, NULL, &error);
     const int code = archive ? info_of_archive(arguments, path, &timeline)
-                             : info_of_run(arguments, path, &timeline);
+                             : info_of_run(arguments, path, &timeline, NULL);
     cts_timeline_close(&timeline);
     return code;
 }

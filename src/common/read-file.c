@@ -3,7 +3,9 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <linux/magic.h>
 #include <sys/stat.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 int cts_open_file_at(int directory, const char *name, int flags, mode_t mode)
@@ -24,9 +26,23 @@ int cts_open_file(const char *path, int flags, mode_t mode)
     return file;
 }
 
+bool cts_is_kept_file(const char *path, const struct stat *facts)
+{
+    struct statfs where;
+    if (!S_ISREG(facts->st_mode)) return false;
+    if (facts->st_size) return true;
+    return statfs(path, &where) ||
+           (where.f_type != PROC_SUPER_MAGIC && where.f_type != SYSFS_MAGIC &&
+            where.f_type != DEBUGFS_MAGIC && where.f_type != TRACEFS_MAGIC);
+}
+
 int cts_open_regular_file(const char *path, struct cts_error *error)
 {
     struct stat facts;
+    if (stat(path, &facts) == 0 && S_ISREG(facts.st_mode) && !cts_is_kept_file(path, &facts)) {
+        (void)cts_fail(error, CTS_IO, "cannot read '%s': it is not a regular file", path);
+        return -1;
+    }
     const int file = cts_open_file(path, O_RDONLY | O_NONBLOCK | O_NOCTTY, 0);
     if (file < 0) {
         (void)cts_fail_errno(error, errno, "cannot open '%s'", path);

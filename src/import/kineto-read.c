@@ -169,7 +169,8 @@ static void take_outer(struct reader *r, const char *text, size_t length)
 {
     __int128 number;
     if (r->depth == 1 && r->outer == OUTER_BASE) {
-        if (cts_kineto_decimal(text, length, 0, &number) && in_range(number) && number >= 0) {
+        if (cts_kineto_decimal(text, length, 0, &number) && in_range(number) && number >= 0 &&
+            number < INT64_MAX / 2) { /* until the year 2116; the times of events are added */
             r->file->base_ns = (int64_t)number;
             r->file->has_base = true;
         }

@@ -381,7 +381,8 @@ static void put_process(struct writing *w)
     const uint64_t first_ns = is_empty ? 0 : w->rank->first_ns;
     const struct texts texts = {4, {"", "", name ? name : "PyTorch", ""}};
     w->words[1] = first_ns + LOCAL_BIAS_NS;
-    w->words[2] = first_ns + (uint64_t)w->to->file->base_ns;
+    const uint64_t unix_ns = first_ns + (uint64_t)w->to->file->base_ns;
+    w->words[2] = unix_ns < INT64_MAX ? unix_ns : INT64_MAX;
     put_texts(w, CTS_RECORD_PROCESS, w->rank->pid, 3, &texts);
     w->words[0] = cts_log_word(CTS_RECORD_CLOCK, 3, false, 0);
     w->words[1] = 0;

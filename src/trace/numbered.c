@@ -5,6 +5,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "common/read-file.h"
 
@@ -29,6 +30,14 @@ static bool parse_name(const char *name, const char *prefix, const char *suffix,
     return strcmp(at, suffix) == 0;
 }
 
+static bool is_directory(int parent, const struct dirent *entry)
+{
+    struct stat info;
+    if (entry->d_type == DT_DIR) return true;
+    if (entry->d_type != DT_UNKNOWN && entry->d_type != DT_LNK) return false;
+    return fstatat(parent, entry->d_name, &info, 0) == 0 && S_ISDIR(info.st_mode);
+}
+
 enum cts_status cts_list_numbers(const char *path, const char *prefix, const char *suffix,
                                  struct cts_buffer *numbers, struct cts_error *error)
 {
@@ -43,6 +52,7 @@ enum cts_status cts_list_numbers(const char *path, const char *prefix, const cha
         uint32_t number;
         if (!entry || status) break;
         if (!parse_name(entry->d_name, prefix, suffix, &number)) continue;
+        if (!*suffix && !is_directory(dirfd(directory), entry)) continue;
         status = cts_buffer_append(numbers, &number, sizeof number, error);
         if (status) break;
     }

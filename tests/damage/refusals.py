@@ -145,6 +145,42 @@ class Refusals(unittest.TestCase):
         os.mkfifo(run + "/rank-0/timeline/definitions.log")
         self.assertIn("regular file", self.call("path", run, status=1).stderr)
 
+    def test_files_of_the_kernel_are_not_read(self):
+        """They look regular, and reading one may wait for ever, or take from others."""
+        run = self.copy("linked")
+        for name in ("traces.def", "traces/0.evt", "traces/0.def"):
+            os.remove(f"{run}/timeline/{name}")
+            os.symlink("/proc/self/status", f"{run}/timeline/{name}")
+            done = subprocess.run([CTASCOPE, "path", run], stdout=subprocess.PIPE,
+                                  stderr=subprocess.STDOUT, text=True, check=False, timeout=300)
+            self.assertIn("regular file", done.stdout)
+            shutil.copy(f"whole/timeline/{name}", f"{run}/timeline/copy")
+            os.replace(f"{run}/timeline/copy", f"{run}/timeline/{name}")
+
+    def test_a_file_named_as_a_rank_is_no_rank(self):
+        whole = self.call("comm", "whole", "--format", "json").stdout
+        run = self.copy("beside")
+        with open(run + "/rank-9", "w", encoding="utf-8") as file:
+            file.write("mine\n")
+        os.mkfifo(run + "/rank-10")
+        self.assertEqual(json.loads(self.call("comm", run, "--format", "json").stdout)["totals"],
+                         json.loads(whole)["totals"])
+        self.call("info", run)
+
+    def test_a_timeline_that_cannot_be_made_is_missing_to_info(self):
+        run = self.copy("logs")
+        shutil.rmtree(run + "/timeline")
+        with sqlite3.connect(run + "/run.db") as database:
+            database.execute("delete from files")
+            database.execute("delete from checksums")
+        os.makedirs(run + "/rank-0/timeline")
+        with open(run + "/rank-0/timeline/definitions.log", "w", encoding="utf-8") as file:
+            file.write("no log at all, but long enough to be taken for one\n" * 9)
+        done = self.call("info", run, "--format", "json")
+        said = json.loads(done.stdout)
+        self.assertEqual(len([line for line in said["missing"] if "timeline" in line]), 1, said)
+        self.assertFalse(said["totals"]["complete"])
+
     def test_a_catalogue_is_read_where_nothing_can_be_written(self):
         whole = json.loads(self.call("info", "whole", "--format", "json").stdout)["totals"]
         run = self.copy("full", "pragma journal_mode = wal")
@@ -336,6 +372,15 @@ class Refusals(unittest.TestCase):
             done = self.call("import", "traces", "-o", "imported", status=1)
             self.assertIn(f"'traces/{name}': it is not a regular file", done.stderr)
             shutil.rmtree("traces")
+
+    def test_a_clock_out_of_range_is_left_out(self):
+        with open("late.json", "w", encoding="utf-8") as file:
+            json.dump({"baseTimeNanoseconds": 2 ** 63 - 1, "traceEvents": [
+                {"ph": "X", "cat": "cpu_op", "name": "op", "pid": 1, "tid": 1, "ts": 1, "dur": 30},
+                {"ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": 7, "ts": 9, "dur": 10,
+                 "args": {"correlation": 1, "device": 0, "stream": 7}}]}, file)
+        self.call("import", "late.json", "-o", "imported")
+        self.call("info", "imported")
 
     def test_a_string_without_end_is_refused(self):
         """Each further piece of a string costs a look at all of it, so its length has a limit."""

@@ -56,7 +56,7 @@ def read_info(ctascope, run_path):
     for _ in range(12000):
         done = subprocess.run([ctascope, "info", run_path], timeout=1200, stdout=subprocess.PIPE,
                               stderr=subprocess.PIPE, text=True)
-        if "is still being recorded" not in done.stderr:
+        if "is still being recorded" not in done.stdout + done.stderr:
             break
         time.sleep(0.1)
     if done.returncode:

@@ -4,9 +4,10 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
+#include "common/read-file.h"
 #include "trace/timeline/timeline-private.h"
 
-/* The mode of a location's file; 0: there is none. */
+/* The mode of a location's file; 0: there is none; S_IFIFO: one that no disk has. */
 static mode_t mode_of(const struct cts_timeline_private *private, uint64_t reference,
                       const char *kind)
 {
@@ -14,7 +15,8 @@ static mode_t mode_of(const struct cts_timeline_private *private, uint64_t refer
     struct stat status;
     const int length = snprintf(path, sizeof path, "%s/%llu.%s", private->directory,
                                 (unsigned long long)reference, kind);
-    return length > 0 && (size_t)length < sizeof path && !stat(path, &status) ? status.st_mode : 0;
+    if (length < 0 || (size_t)length >= sizeof path || stat(path, &status)) return 0;
+    return cts_is_kept_file(path, &status) ? status.st_mode : S_IFIFO;
 }
 
 bool cts_timeline_has_local_file(const struct cts_timeline_private *private, uint64_t reference,

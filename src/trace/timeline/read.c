@@ -38,7 +38,8 @@ static enum cts_status find_anchor(const char *path, struct cts_timeline_private
                             path);
         return cts_fail_errno(error, errno, "cannot read '%s'", anchor);
     }
-    if (!S_ISREG(status.st_mode)) return cts_fail(error, CTS_FORMAT, "'%s' is not a file", anchor);
+    if (!cts_is_kept_file(anchor, &status))
+        return cts_fail(error, CTS_FORMAT, "'%s' is not a file", anchor);
     const size_t name_bytes = (size_t)length;
     if (name_bytes < sizeof suffix || strcmp(anchor + name_bytes - sizeof suffix + 1, suffix) != 0)
         return cts_fail(error, CTS_FORMAT,
@@ -87,7 +88,7 @@ static enum cts_status check_anchor_bytes(const struct cts_timeline_private *pri
     const int path_length = snprintf(path, sizeof path, "%s.def", private->directory);
     if (path_length < 0 || (size_t)path_length >= sizeof path || stat(path, &status))
         return cts_fail_errno(error, errno, "its definitions '%s' cannot be read", path);
-    if (!S_ISREG(status.st_mode))
+    if (!cts_is_kept_file(path, &status))
         return cts_fail(error, CTS_FORMAT, "its definitions '%s' are not a regular file", path);
     const uint64_t locations = anchor_number(bytes, 30, 8), all = anchor_number(bytes, 38, 8);
     if (all > (uint64_t)status.st_size / 2 || locations > all)
