@@ -46,6 +46,18 @@ class Server:
             fields = file.read().rsplit(")", 1)[1].split()
         return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
 
+    def is_computing(self):
+        """Whether a thread of it runs, or would if it had a processor: on a busy machine it may get none
+        for seconds."""
+        states = []
+        for task in os.listdir(f"/proc/{self.process.pid}/task"):
+            try:
+                with open(f"/proc/{self.process.pid}/task/{task}/stat", encoding="ascii") as file:
+                    states.append(file.read().rsplit(")", 1)[1].split()[0])
+            except FileNotFoundError:  # it has ended
+                pass
+        return any(state in "RD" for state in states)
+
     def raw(self, request):
         """The whole answer to some bytes."""
         with socket.create_connection((self.host, self.port), timeout=1200) as connection:

@@ -108,6 +108,11 @@ def check_questions(server):
                      "timeline?bins=10001", "timeline?bins=0", "timeline?from=9&to=3",
                      "launches?count=1001"):
         expect(server, 400, f"{page}api/{question}")
+    # All addresses and all records at once, in one part: their number does not fit into 64 bits.
+    every = f"launch={launch}&space=global&first=0&last={2**64 - 1}"
+    for question in ("density?cells=1", "density?cells=1&countWarps=1", "density?cells=3", "touching?count=1",
+                     f"order?toRecord={2**53}&columns=1&rows=1", f"order?toRecord={2**53}&columns=1&rows=2"):
+        expect(server, 200, f"{page}api/{question}&{every}")
     expect(server, 404, f"{page}api/nonsense", text="unknown question 'nonsense'")
     expect(server, 404, f"{page}api/diff", text="no other run")
     # Longer than any question: refused, whoever refuses it.

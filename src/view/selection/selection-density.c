@@ -30,7 +30,8 @@ static struct density_grid grid_of(const struct cts_selection_window *window)
     const uint64_t span = window->last - window->first; /* less one */
     struct density_grid grid = {
         .first = window->first, .last = window->last, .view = view_space(window->space)};
-    while (span >> grid.cell_shift >= window->cells) grid.cell_shift++;
+    /* All of 2^64 addresses have no size: they are two cells. */
+    while (grid.cell_shift < 63 && span >> grid.cell_shift >= window->cells) grid.cell_shift++;
     grid.cell_count = (size_t)(span >> grid.cell_shift) + 1;
     return grid;
 }

@@ -137,6 +137,14 @@ static enum cts_status check(const struct cts_selection_raster *asked, struct ct
     return CTS_OK;
 }
 
+/* The size of each of `parts` that cover what has this last index. All of 2^64 addresses in one
+ * part would be a size of 0: they are two. */
+static struct divisor part_size(uint64_t last, uint32_t parts)
+{
+    const uint64_t each = last / parts;
+    return divisor_of(each == UINT64_MAX ? each / 2 + 1 : each + 1);
+}
+
 enum cts_status cts_selection_order(struct cts_selection *selection,
                                     const struct cts_selection_question *question,
                                     const struct cts_selection_raster *asked,
@@ -151,8 +159,8 @@ enum cts_status cts_selection_order(struct cts_selection *selection,
     const uint64_t records = asked->last_record - asked->first_record;
     struct raster raster = {.asked = asked,
                             .view = view_space(asked->space),
-                            .row_bytes = divisor_of(bytes / asked->rows + 1),
-                            .column_records = divisor_of(records / asked->columns + 1)};
+                            .row_bytes = part_size(bytes, asked->rows),
+                            .column_records = part_size(records, asked->columns)};
     order->row_bytes = raster.row_bytes.value;
     order->column_records = raster.column_records.value;
     order->rows = (uint32_t)divide(bytes, raster.row_bytes) + 1;
