@@ -91,8 +91,10 @@ static enum cts_status render(const struct request *request, const struct cts_pa
         return cts_path_print_summary(report, request->common.choice.limit, stdout, error);
     const struct cts_sheet sheet = cts_path_sheet(report, request->sheet);
     const bool as_csv = request->common.format == CTS_LIST_AS_CSV;
-    const enum cts_status status =
-        cts_sheet_print(&sheet, &request->common.choice, as_csv, stdout, error);
+    struct cts_sheet_choice choice = request->common.choice;
+    choice.limit_option = "--limit";
+    if (request->sheet == CTS_PATH_SHEET_PATTERN && !choice.sort) choice.sort = "time_ns";
+    const enum cts_status status = cts_sheet_print(&sheet, &choice, as_csv, stdout, error);
     if (!status) cts_path_print_notes(report, as_csv ? stderr : stdout);
     return status;
 }

@@ -10,7 +10,7 @@ static void graph_launch(struct trace *t, uint32_t host, uint64_t begin_ns, uint
                          uint32_t stream, uint64_t correlation)
 {
     struct trace_event *const enter = trace_enter(t, host, begin_ns, "cudaGraphLaunch");
-    trace_set(enter, CTS_ATTRIBUTE_STREAM_REF, stream);
+    if (stream != UINT32_MAX) trace_set(enter, CTS_ATTRIBUTE_STREAM_REF, stream);
     if (correlation) trace_set(enter, CTS_ATTRIBUTE_CORRELATION, correlation);
     trace_leave(t, host, end_ns, "cudaGraphLaunch");
 }
@@ -140,6 +140,70 @@ static void graph_on_two_streams(void **state)
         expect_row(&r, "main", 10 + 25, 0);
         finish(t, &r);
     }
+}
+
+/* Each of two launches forks: g1 is short, g2 long, on another stream; g3 joins 5 behind g2. The
+ * launch names its stream, or (as Kineto's) does not. The path runs through g2. */
+static void graph_forks_and_joins(void **state)
+{
+    (void)state;
+    for (unsigned named = 0; named < 2; named++) {
+        struct trace *const t = trace_new();
+        const uint32_t host = trace_rank(t);
+        const uint32_t streams[2] = {trace_stream(t, host, 7), trace_stream(t, host, 20)};
+        trace_enter(t, host, 0, "main");
+        for (unsigned i = 0; i < 2; i++) {
+            graph_launch(t, host, 10 + 250 * i, 20 + 250 * i, named ? streams[0] : UINT32_MAX,
+                         5 + i);
+            synchronize(t, host, 25 + 250 * i, 240 + 250 * i, streams[0]);
+            kernel(t, streams[0], 30 + 250 * i, 130 + 250 * i, "g1", 5 + i);
+            kernel(t, streams[1], 30 + 250 * i, 190 + 250 * i, "g2", 5 + i);
+            kernel(t, streams[0], 195 + 250 * i, 235 + 250 * i, "g3", 5 + i);
+        }
+        trace_leave(t, host, 500, "main");
+        struct cts_path r;
+        trace_analyze(t, (struct cts_path_options){0}, &r);
+        assert_int_equal(r.warnings[CTS_PATH_WARNING_GRAPH_INFERRED], 2);
+        expect_pattern(&r, CTS_PATH_PATTERN_BLAME_KERNEL, 2, 2 * 210);
+        expect_pattern(&r, CTS_PATH_PATTERN_STREAM_WAIT, 2, 2 * 60);
+        expect_row(&r, "g1", 0, 2 * 50);
+        expect_row(&r, "g2", 2 * 160, 2 * (50 + 60 + 60));
+        expect_row(&r, "g3", 2 * 40, 2 * 40);
+        finish(t, &r);
+    }
+}
+
+/* A branch that nothing joins ends last: who synchronises with the graph's stream waits for it, and
+ * so does the next kernel there. Chains that only happen to run beside each other wait for nothing.
+ */
+static void graph_branch_without_join(void **state)
+{
+    (void)state;
+    struct trace *const t = trace_new();
+    const uint32_t host = trace_rank(t);
+    const uint32_t streams[2] = {trace_stream(t, host, 7), trace_stream(t, host, 20)};
+    trace_enter(t, host, 0, "main");
+    graph_launch(t, host, 10, 20, UINT32_MAX, 5);
+    synchronize(t, host, 25, 330, streams[0]);
+    graph_launch(t, host, 340, 345, UINT32_MAX, 6);
+    trace_set(trace_call(t, host, 346, 350, "cudaLaunchKernel"), CTS_ATTRIBUTE_CORRELATION, 7);
+    synchronize(t, host, 355, 590, streams[0]);
+    trace_leave(t, host, 600, "main");
+    kernel(t, streams[0], 30, 80, "main branch", 5);
+    kernel(t, streams[1], 30, 325, "side branch", 5);
+    for (unsigned i = 0; i < 2; i++) kernel(t, streams[0], 360 + 50 * i, 408 + 50 * i, "chain", 6);
+    for (unsigned i = 0; i < 4; i++)
+        kernel(t, streams[1], 360 + 40 * i, 397 + 40 * i, "other chain", 6);
+    kernel(t, streams[0], 520, 580, "behind", 7);
+    struct cts_path r;
+    trace_analyze(t, (struct cts_path_options){0}, &r);
+    expect_no_warnings(&r);
+    expect_pattern(&r, CTS_PATH_PATTERN_BLAME_KERNEL, 2, 300 + 225);
+    expect_pattern(&r, CTS_PATH_PATTERN_STREAM_WAIT, 1, 517 - 458);
+    expect_row(&r, "main branch", 0, 25);
+    expect_row(&r, "side branch", 295, 25 + 245);
+    expect_row(&r, "chain", 0, 2 * 48);
+    finish(t, &r);
 }
 
 /* ---- NCCL ---- */
@@ -361,6 +425,8 @@ int main(void)
         cmocka_unit_test(graph_twice),
         cmocka_unit_test(graph_without_correlation),
         cmocka_unit_test(graph_on_two_streams),
+        cmocka_unit_test(graph_forks_and_joins),
+        cmocka_unit_test(graph_branch_without_join),
         cmocka_unit_test(nccl_kernels),
         cmocka_unit_test(peer_copy),
         cmocka_unit_test(persistent_requests),

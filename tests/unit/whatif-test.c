@@ -298,6 +298,39 @@ static void polls_within_calls(void **state)
     trace_free(trace);
 }
 
+/* A graph's branches g1 and g2 begin together; g3 begins 5 behind the longer one, g2, and so it
+ * would behind g1 if that were longer. */
+static void graph_branches(void **state)
+{
+    (void)state;
+    struct trace *const trace = trace_new();
+    const uint32_t host = trace_rank(trace);
+    const uint32_t streams[2] = {trace_stream(trace, host, 7), trace_stream(trace, host, 20)};
+    static const struct {
+        unsigned stream;
+        uint64_t begin_ns, end_ns;
+        const char *name;
+    } kernels[] = {{0, 30, 130, "g1"}, {1, 30, 190, "g2"}, {0, 195, 235, "g3"}};
+    trace_set(trace_call(trace, host, 0, 20, "cudaGraphLaunch"), CTS_ATTRIBUTE_CORRELATION, 5);
+    trace_set(trace_call(trace, host, 25, 240, "cudaStreamSynchronize"), CTS_ATTRIBUTE_STREAM_REF,
+              streams[0]);
+    for (unsigned i = 0; i < 3; i++) {
+        const uint32_t stream = streams[kernels[i].stream];
+        trace_set(trace_enter(trace, stream, kernels[i].begin_ns, kernels[i].name),
+                  CTS_ATTRIBUTE_CORRELATION, 5);
+        trace_leave(trace, stream, kernels[i].end_ns, kernels[i].name);
+    }
+    const struct cts_whatif_change changes[] = {{"g1", CTS_WHATIF_ALL, 0.5},
+                                                {"g2", CTS_WHATIF_ALL, 0.5}};
+    struct cts_whatif result = project(trace, &changes[0], 1, true);
+    assert_int_equal(result.after_ns, 240);
+    cts_whatif_release(&result);
+    result = project(trace, &changes[1], 1, true);
+    assert_in_range(result.after_ns, 240 - 60, 240 - 55); /* now g1 is the longer one */
+    cts_whatif_release(&result);
+    trace_free(trace);
+}
+
 /* A kernel from 10 to 60 on the null stream, and a blocking copy behind it, called from 20 to 100.
  */
 static uint32_t kernel_and_copy(struct trace *trace)
@@ -933,6 +966,7 @@ int main(void)
         cmocka_unit_test(null_stream),
         cmocka_unit_test(polls),
         cmocka_unit_test(polls_within_calls),
+        cmocka_unit_test(graph_branches),
         cmocka_unit_test(blocking_copy),
         cmocka_unit_test(pageable_copies),
         cmocka_unit_test(copy_not_recorded),

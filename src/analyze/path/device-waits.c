@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/path/graph-branches.h"
 #include "analyze/path/path-launches.h"
 #include "analyze/path/offer.h"
 #include "analyze/path/steps.h"
@@ -33,6 +34,7 @@ struct replay {
     CTS_PATH_LIST(struct event_state, states);
     CTS_PATH_LIST(struct query, queries);
     struct cts_path_marks marks; /* what the call at hand awaits */
+    struct cts_path_parts parts; /* of the graph launch at hand */
     struct cts_path_edges edges;
     uint64_t unknown_events, unknown_streams;
 };
@@ -240,14 +242,101 @@ static void launch_beside(const struct replay *r, const struct cts_path_call *ca
     }
 }
 
+static enum cts_status add_mark(struct cts_path_marks *marks, struct cts_path_mark mark,
+                                struct cts_error *error)
+{
+    if (CTS_ARRAY_RESERVE(marks, marks->count + 1, error)) return CTS_MEMORY;
+    marks->items[marks->count++] = mark;
+    return CTS_OK;
+}
+
+static enum cts_status add_marks(struct cts_path_marks *marks, const struct cts_path_marks *others,
+                                 struct cts_error *error)
+{
+    enum cts_status status = CTS_OK;
+    for (size_t i = 0; i < others->count && !status; i++)
+        status = add_mark(marks, others->items[i], error);
+    return status;
+}
+
+/* What a launch into the stream follows: its work, and what graphs in it run on other streams. */
+static enum cts_status note_before(struct replay *r, struct cts_path_stream *stream,
+                                   struct cts_error *error)
+{
+    const uint32_t index = (uint32_t)(stream - r->device->streams);
+    if (add_marks(&stream->held, &stream->beside, error) ||
+        add_marks(&r->parts.before, &stream->held, error))
+        return CTS_MEMORY;
+    stream->beside.count = 0;
+    return stream->launched
+               ? add_mark(&r->parts.before, (struct cts_path_mark){index, stream->launched}, error)
+               : CTS_OK;
+}
+
+/* The streams that a graph may have been launched into: the one that is named, else each of those
+ * that it ran on, of which the program uses only that one. */
+static bool may_be_into(const struct replay *r, const struct cts_path_call *call, uint32_t stream)
+{
+    if (call->op->stream != CTS_PATH_NONE)
+        return r->device->streams[stream].location == call->stream;
+    return r->device->streams[stream].part_end > 0;
+}
+
+static enum cts_status note_beside(struct replay *r, struct cts_path_stream *stream,
+                                   struct cts_error *error)
+{
+    stream->beside.count = 0;
+    for (uint32_t s = 0; s < r->device->stream_count; s++)
+        if (&r->device->streams[s] != stream && r->device->streams[s].part_end &&
+            add_mark(&stream->beside, (struct cts_path_mark){s, r->device->streams[s].part_end},
+                     error))
+            return CTS_MEMORY;
+    return CTS_OK;
+}
+
+/* Activities of a graph on several streams follow each other, or what the launch follows. */
+static enum cts_status hold_parts(struct replay *r, struct cts_error *error)
+{
+    enum cts_status status = CTS_OK;
+    for (size_t i = 0; i < r->parts.count && !status; i++) {
+        const struct cts_path_part *const part = &r->parts.items[i];
+        struct cts_path_stream *const on = &r->device->streams[part->stream];
+        const struct cts_path_location *const at = &r->graph->locations[on->location];
+        r->marks.count = 0;
+        status = cts_path_part_follows(r->device, &r->parts, i, &r->marks, error);
+        if (status || !r->marks.count) continue;
+        if (at->waits.count &&
+            at->waits.items[at->waits.count - 1].call == at->activities.items[part->activity].begin)
+            continue; /* the launch holds it */
+        status = hold(r, on, part->activity, CTS_PATH_PATTERN_STREAM_WAIT, error);
+    }
+    return status;
+}
+
+static enum cts_status launch_graph(struct replay *r, const struct cts_path_call *call,
+                                    struct cts_path_stream *stream, struct cts_error *error)
+{
+    enum cts_status status = cts_path_graph_parts(r->device, call, &r->parts, error);
+    for (uint32_t s = 0; s < r->device->stream_count && !status; s++)
+        if (may_be_into(r, call, s)) status = note_before(r, &r->device->streams[s], error);
+    if (!status) status = launch_on(r, stream, call->activity, error);
+    launch_beside(r, call);
+    if (status || r->parts.stream_count < 2) return status;
+    status = hold_parts(r, error);
+    for (uint32_t s = 0; s < r->device->stream_count && !status; s++)
+        if (may_be_into(r, call, s)) status = note_beside(r, &r->device->streams[s], error);
+    return status;
+}
+
 static enum cts_status launch(struct replay *r, const struct cts_path_call *call,
                               struct cts_error *error)
 {
     struct cts_path_stream *const stream = cts_path_stream_of(r->device, call->stream);
     if (!stream) return CTS_OK;
-    const enum cts_status status = launch_on(r, stream, call->activity, error);
-    if (call->op->api == CTS_PATH_API_GRAPH_LAUNCH) launch_beside(r, call);
-    return status;
+    r->parts.before.count = 0;
+    if (call->op->api == CTS_PATH_API_GRAPH_LAUNCH) return launch_graph(r, call, stream, error);
+    if (note_before(r, stream, error)) return CTS_MEMORY;
+    return launch_on(r, stream, call->activity, error);
 }
 
 /* ---- events ---- */
@@ -377,6 +466,7 @@ static enum cts_status on_stream_call(struct replay *r, const struct cts_path_ca
     if (!stream) return CTS_OK;
     if (call->op->api == CTS_PATH_API_SYNC_STREAM) {
         if (await(r, stream, stream->launched, error)) return CTS_MEMORY;
+        if (add_marks(&r->marks, &stream->beside, error)) return CTS_MEMORY;
         return synchronise(r, call, true, error);
     }
     const struct asked asked = {
@@ -574,6 +664,12 @@ static enum cts_status remember_events(const struct replay *r, struct cts_error 
     return CTS_OK;
 }
 
+static void release_marks(struct cts_path_stream *stream)
+{
+    free(stream->held.items);
+    free(stream->beside.items);
+}
+
 enum cts_status cts_path_device_waits(struct cts_path_graph *graph, uint32_t process,
                                       struct cts_error *error)
 {
@@ -591,7 +687,7 @@ enum cts_status cts_path_device_waits(struct cts_path_graph *graph, uint32_t pro
     cts_path_warn(graph, CTS_PATH_WARNING_UNKNOWN_EVENT, r.unknown_events);
     cts_path_warn(graph, CTS_PATH_WARNING_UNKNOWN_STREAM, r.unknown_streams);
     for (uint32_t s = 0; device.streams && s < device.stream_count; s++)
-        free(device.streams[s].held.items);
+        release_marks(&device.streams[s]);
     free(device.streams);
     free(device.stream_index);
     free(device.calls);
@@ -599,6 +695,8 @@ enum cts_status cts_path_device_waits(struct cts_path_graph *graph, uint32_t pro
     free(r.states.items);
     free(r.queries.items);
     free(r.marks.items);
+    free(r.parts.items);
+    free(r.parts.before.items);
     free(r.edges.items);
     cts_map_release(&r.events);
     return status;

@@ -27,6 +27,9 @@
     X(LAUNCH_WITHOUT_WORK, "launches and copies without their device activity")                    \
     X(WORK_WITHOUT_LAUNCH, "device activities without a launch: no dependency")                    \
     X(WORK_INFERRED, "device activities whose launch is inferred: it is not in the trace")         \
+    X(GRAPH_INFERRED,                                                                              \
+      "graph kernels that follow another stream's kernel: inferred from times, as no edges are "   \
+      "recorded")                                                                                  \
     X(WORK_BEFORE_LAUNCH, "device activities that begin before their launch: clocks differ")       \
     X(UNKNOWN_EVENT, "synchronisations, waits or queries of events never recorded: ignored")       \
     X(UNKNOWN_STREAM, "calls on an unknown stream: ignored")                                       \

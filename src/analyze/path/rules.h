@@ -19,7 +19,7 @@
     X(STREAM_QUERY, stream_query, "StreamQuery", "StreamQueryPattern, 3.3.3",                      \
       "the host polls a busy stream")                                                              \
     X(STREAM_WAIT, stream_wait, "StreamWait", "StreamWaitPattern, 3.3.4",                          \
-      "a stream waits for an event of another stream")                                             \
+      "a stream waits for an event or a graph's branch on another stream")                         \
     X(NULL_STREAM, null_stream, "NullStream", "NullStreamPattern, 3.3.4",                          \
       "a stream and the null stream take turns")                                                   \
     X(FULL_DEVICE, full_device, "full device", "",                                                 \

@@ -35,8 +35,12 @@ struct cts_path_stream {
     uint32_t synced;    /* of them: known to the host as done */
     uint32_t null_seen; /* work of the null stream that the last launch here already follows */
     uint32_t seen_by_null;
-    struct cts_path_marks held; /* stream waits since the last launch */
-    uint32_t failed;            /* chain of failed queries: index + 1 */
+    struct cts_path_marks held;   /* stream waits since the last launch */
+    struct cts_path_marks beside; /* ends of the last graph launched here, on other streams */
+    uint32_t parted;              /* activities that are known not to be of later graphs */
+    uint32_t part_next, part_end; /* of the graph at hand: those that may not have ended yet */
+    uint32_t part_ended;          /* of the graph at hand: the last one that had, + 1 */
+    uint32_t failed;              /* chain of failed queries: index + 1 */
 };
 
 struct cts_path_device {

@@ -42,7 +42,8 @@ static void bound_by_launch(const struct cts_path_graph *graph, uint64_t begin_n
     work->launch_tail_ns = (int64_t)(begin_ns - host->time_ns[work->launch]);
 }
 
-/* The one before, unless the two overlap: then one that had ended. */
+/* The one before, unless the two overlap: then one that had ended. If several before it overlap
+ * each other, the one that ended last. */
 static void bound_by_previous(const struct cts_path_location *at, uint32_t index,
                               struct cts_whatif_work *work)
 {
@@ -51,9 +52,10 @@ static void bound_by_previous(const struct cts_path_location *at, uint32_t index
     for (uint32_t back = 1; back <= index && back <= LOOK_BACK; back++) {
         const uint64_t end_ns = at->time_ns[at->activities.items[index - back].end];
         if (end_ns > begin_ns) continue;
+        const int64_t tail_ns = (int64_t)(begin_ns - end_ns);
+        if (work->previous != CTS_PATH_NONE && tail_ns >= work->previous_tail_ns) return;
         work->previous = index - back;
-        work->previous_tail_ns = (int64_t)(begin_ns - end_ns);
-        return;
+        work->previous_tail_ns = tail_ns;
     }
 }
 
