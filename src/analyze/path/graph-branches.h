@@ -23,9 +23,9 @@ CTS_MUST_CHECK enum cts_status cts_path_graph_parts(struct cts_path_device *devi
                                                     struct cts_error *error);
 /* Adds what a part follows on other streams, if it waited for that; nothing if the part before it
  * on its own stream, or its launch, explains when it began. */
-CTS_MUST_CHECK enum cts_status
-cts_path_part_follows(struct cts_path_device *device, const struct cts_path_parts *parts,
-                      size_t index, const struct cts_path_marks *before,
-                      struct cts_path_marks *marks, struct cts_error *error);
+CTS_MUST_CHECK enum cts_status cts_path_part_follows(struct cts_path_device *device,
+                                                     const struct cts_path_parts *parts,
+                                                     size_t index, struct cts_path_marks *marks,
+                                                     struct cts_error *error);
 
 #endif
