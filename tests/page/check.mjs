@@ -2,7 +2,7 @@
 // says of the same run:
 //     node check.mjs CTASCOPE RUN WORK_DIRECTORY
 import { execFileSync } from "node:child_process";
-import { mkdirSync, readFileSync } from "node:fs";
+import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -225,6 +225,34 @@ const outside = await large
     );
 assert.deepEqual(outside, []);
 await large.close();
+
+// One of a kind is told as one: the report again, with one of each in what it leaves out and lacks.
+const alone = join(work, "alone.html"),
+    [, head, text, tail] = /^([^]*<script[^>]*id="data"[^>]*>)([^]*?)(<\/script>[^]*)$/.exec(
+        readFileSync(report, "utf8"),
+    ),
+    data = JSON.parse(text),
+    long = data.figures.find(({ name }) => name === "comm-volume-by-launch");
+const ROWS = 1000; // of a table (figure.tsx)
+long.x_values = Array.from({ length: ROWS + 1 }, (_, i) => i);
+for (const series of long.series) series.values = long.x_values.map(() => 1);
+data.kernel_pairs_left_out = 1;
+Object.assign(data.soundness, { lower_bound: true, unrecorded_launches: 1, dropped_accesses: 1, incomplete_files: 1 });
+Object.assign(data.soundness, { skipped_instructions: 1, unordered_pairs: 1, unordered_transfers: 1 });
+writeFileSync(alone, head + JSON.stringify(data).replaceAll("<", "\\u003c") + tail);
+const single = await browser.newPage();
+await single.goto(pathToFileURL(alone).href);
+await single.waitForSelector(".heatmap canvas");
+await single.locator(".card", { hasText: "Volume by launch" }).first().locator("summary").click();
+await single
+    .locator(".card details tbody tr")
+    .nth(ROWS - 1)
+    .waitFor();
+const words = await single.evaluate(() => document.body.textContent);
+const singular = ["more row is", "more pair is", "launch was", "access dropped", "access file is", "instruction could"];
+for (const one of [...singular, "transfer between"]) assert.ok(words.includes(`1 ${one}`), `no '1 ${one}' in the page`);
+assert.doesNotMatch(words, /(?<![\d,.])1 (more )?(rows|pairs|launches|accesses|transfers|instructions|files) /);
+await single.close();
 
 // The report's policy: its own script runs, no other does, and nothing is asked of anybody. A server
 // stands by that counts who reaches it.

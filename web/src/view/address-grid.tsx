@@ -9,7 +9,7 @@ import { Canvas, type Brush } from "./canvas";
 import { bytesOf, cellOf, gridOf, zoomed, type Grid } from "./grid-layout";
 import { zoomOf } from "./keys";
 import { kindOf, marksOf, useModel, type Hover, type Model } from "./model";
-import { Failed, plural } from "./parts";
+import { Failed } from "./parts";
 import { addressText, placeText, pointText } from "./places";
 import type { Allocation, Density, Touch } from "./source";
 import { hex, type Range, type Shape } from "./state";
@@ -138,7 +138,7 @@ function useTouches({ region, window }: Shown, { grid, sums }: Picture) {
             `${addressText(launch, window.space, under[0])}` +
             `${grid.cellBytes > region.element ? ` and on, ${bytes(size * grid.merge)}` : ""}`;
         const told =
-            `${hex(under[0])}: ${reads ? `read by ${count(reads)} ${plural(reads, "lane")}` : ""}` +
+            `${hex(under[0])}: ${reads ? `read by ${counted(reads, "lane", "lanes")}` : ""}` +
             `${reads && writes ? ", " : ""}${writes ? `written by ${count(writes)}` : ""}` +
             `${reads || writes ? "" : "not accessed"}`;
         setTip({ x, y, lines: [name, told] });

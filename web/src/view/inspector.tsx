@@ -1,6 +1,6 @@
 // What is selected, in full: the request and what it costs, its lanes with addresses and values, the
 // findings at its line; the lanes that touched the selected bytes; and the pins, compared.
-import { count } from "../format";
+import { count, counted } from "../format";
 import { useAsk } from "./ask";
 import { Canvas, type Brush } from "./canvas";
 import { onlyThisWarp, togglePin } from "./keys";
@@ -294,7 +294,7 @@ function Touching() {
             {touches.data && (
                 <p class="soft">
                     {touches.data.total
-                        ? `${count(touches.data.total)} ${plural(touches.data.total, "lane")} touched them`
+                        ? `${counted(touches.data.total, "lane", "lanes")} touched them`
                         : "No lane in this filter touched them."}
                 </p>
             )}

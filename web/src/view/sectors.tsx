@@ -7,7 +7,7 @@ import { Canvas, drawLetter, unitOf, type Brush } from "./canvas";
 import { fitText } from "./fit-text";
 import { Executions } from "./executions";
 import { kindColour, kindOf, laneText, lettersOn, operationText, useModel, widthOf } from "./model";
-import { Empty, Failed, Head, NothingLeft, plural, Unrecorded } from "./parts";
+import { Empty, Failed, Head, NothingLeft, Unrecorded } from "./parts";
 import { inkOn } from "./paint";
 import { addressText, placeText, pointText } from "./places";
 import type { One } from "./records";
@@ -58,11 +58,9 @@ export function SectorsView() {
             <Executions one={one} />
             <div class="sectorview scrolled">
                 <p class={`verdict ${cost.sectors > cost.ideal ? (used < 0.4 ? "poor" : "fair") : "good"}`}>
-                    <b>
-                        {count(cost.sectors)} {plural(cost.sectors, "sector")}
-                    </b>{" "}
+                    <b>{counted(cost.sectors, "sector", "sectors")}</b>{" "}
                     <span>
-                        ideal: {cost.ideal} · {count(cost.lines)} {plural(cost.lines, "line")} of 128 B ·{" "}
+                        ideal: {cost.ideal} · {counted(cost.lines, "line", "lines")} of 128 B ·{" "}
                         {count(cost.distinctBytes)} of {count(SECTOR_BYTES * cost.sectors)} B transferred are used (
                         {percent(used)}) · {layoutText(one.addresses, one.mask, width)}
                     </span>

@@ -1,13 +1,13 @@
 // The source with what each line moved beside it: bytes asked for, how much of the traffic was of
 // use, requests, findings. A click on a line makes it the filter.
 import { useEffect, useMemo, useRef, useState } from "preact/hooks";
-import { bytes, count, counted, short } from "../format";
+import { bytes, counted, short } from "../format";
 import { messageOf, useAsk } from "./ask";
 import { unitOf } from "./canvas";
 import { codeOf } from "./code";
 import { goToExample } from "./findings";
 import { useModel } from "./model";
-import { Choice, Empty, Failed, Head, Share, costTexts, efficiency, plural, toneOf } from "./parts";
+import { Choice, Empty, Failed, Head, Share, costTexts, efficiency, toneOf } from "./parts";
 import type { FindingRow, LineRow } from "./source";
 import { toggled } from "./state";
 
@@ -89,7 +89,7 @@ export function SourceView() {
             >
                 <b title={info.path}>{info.path.split("/").pop()}</b>{" "}
                 <span class="soft">
-                    {bytes(total)} requested by {count(rows.size)} {plural(rows.size, "line")}
+                    {bytes(total)} requested by {counted(rows.size, "line", "lines")}
                     {lines.waiting ? ", counting" : ""}
                 </span>
             </Head>

@@ -2,7 +2,11 @@
 import { render } from "preact";
 import "uplot/dist/uPlot.min.css";
 import "../style.css";
+// In this order: of two rules for one thing, the later counts.
 import "./view.css";
+import "./columns.css";
+import "./panes.css";
+import "./side.css";
 import { App } from "./app";
 import type { Source } from "./source";
 
