@@ -6,10 +6,12 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "common/read-file.h"
+#include "common/unfinished.h"
 
 static void release(struct cts_output *output)
 {
@@ -133,6 +135,21 @@ enum cts_status cts_output_check(const char *path, struct cts_error *error)
 
 /* ---- opening and closing ---- */
 
+/* What a process has left that was killed. The lock tells where numbers of processes do not: in
+ * containers, and in directories that several machines share. */
+static void remove_left_over(int directory, const char *name, const char *path)
+{
+    struct stat info;
+    (void)path;
+    if (fstatat(directory, name, &info, AT_SYMLINK_NOFOLLOW) || !S_ISREG(info.st_mode) ||
+        info.st_uid != geteuid())
+        return;
+    const int file = cts_open_file_at(directory, name, O_RDONLY | O_NONBLOCK | O_NOFOLLOW, 0);
+    if (file < 0) return;
+    if (!flock(file, LOCK_EX | LOCK_NB)) unlinkat(directory, name, 0);
+    close(file);
+}
+
 /* A new file beside the target with the mode and, where we may, the owner of what is there. */
 static int make_temporary(struct cts_output *output, const struct stat *old)
 {
@@ -141,8 +158,12 @@ static int make_temporary(struct cts_output *output, const struct stat *old)
         errno = ENOMEM;
         return -1;
     }
+    cts_unfinished_sweep(output->target, ".part-", remove_left_over);
+    output->unfinished = cts_unfinished_add(CTS_UNFINISHED_FILE, output->temporary, NULL);
     const int file = cts_open_file(output->temporary, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW,
                                    old ? old->st_mode & 0777 : 0666);
+    cts_unfinished_made();
+    if (file >= 0) (void)flock(file, LOCK_EX | LOCK_NB); /* for remove_left_over() */
     if (file >= 0 && old) {
         if (fchown(file, old->st_uid, old->st_gid) && fchown(file, (uid_t)-1, old->st_gid))
             errno = 0; /* somebody else's file, which we may write, becomes ours */
@@ -176,6 +197,7 @@ enum cts_status cts_output_open(const char *path, struct cts_output *output,
     const enum cts_status status = cts_fail_errno(error, errno, "cannot write '%s'", path);
     if (file >= 0) close(file);
     if (file >= 0 && output->temporary) unlink(output->temporary);
+    if (output->temporary) cts_unfinished_done(output->unfinished);
     release(output);
     return status;
 }
@@ -200,6 +222,7 @@ enum cts_status cts_output_close(struct cts_output *output, enum cts_status stat
     if (!status && output->temporary && rename(output->temporary, output->target))
         status = cts_fail_errno(error, errno, "cannot write '%s'", output->path);
     if (status && output->temporary) unlink(output->temporary);
+    if (output->temporary) cts_unfinished_done(output->unfinished);
     release(output);
     return status;
 }

@@ -1,8 +1,9 @@
 /* Writing where the user said. A regular file, or a path where nothing is yet, is written beside
- * its place and renamed at the end, so that a failure leaves what was there; mode and owner stay,
- * and of a symbolic link the target is written. Everything else (a pipe, a terminal, /dev/full,
- * /dev/stdout) is opened and written as it is. Files of a recording (run.db, what is below rank-N
- * and timeline of a run, an OTF2 archive's) are never written over. */
+ * its place and renamed at the end, so that a failure or a signal leaves what was there (what
+ * SIGKILL leaves beside it, the next output of that name removes); mode and owner stay, and of a
+ * symbolic link the target is written. Everything else (a pipe, a terminal, /dev/full, /dev/stdout)
+ * is opened and written as it is. Files of a recording (run.db, what is below rank-N and timeline
+ * of a run, an OTF2 archive's) are never written over. */
 #ifndef CTS_COMMON_OUTPUT_FILE_H
 #define CTS_COMMON_OUTPUT_FILE_H
 
@@ -17,6 +18,7 @@ struct cts_output {
     char *path;      /* as given, for messages */
     char *target;    /* where it goes: links followed */
     char *temporary; /* in the directory of the target; NULL: written in place */
+    int unfinished;  /* its number in unfinished.h */
 };
 
 /* CTS_IO, CTS_MEMORY, CTS_USAGE (a file of a recording); then there is nothing to close. */

@@ -5,6 +5,7 @@
 #include <ctype.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,6 +18,7 @@
 #include "common/output-file.h"
 #include "common/packing/packed-output.h"
 #include "common/remove-folder.h"
+#include "common/unfinished.h"
 #include "import/folder.h"
 #include "import/select.h"
 
@@ -40,7 +42,8 @@ struct exporting {
     struct cts_folder_texts traces;
     struct cts_packed_output output; /* .file: NULL while none is open */
     struct cts_json json;
-    char *folder; /* where it is made; it gets its name when it is whole */
+    char *folder;   /* where it is made; it gets its name when it is whole */
+    int unfinished; /* its number in common/unfinished.h */
     char *path;
     uint64_t timestamp;
 };
@@ -423,6 +426,16 @@ static void release(struct exporting *e)
     free(e->folder);
 }
 
+/* What a process has left that was killed. */
+static void remove_left_over(int directory, const char *name, const char *path)
+{
+    struct stat info;
+    (void)path;
+    if (!fstatat(directory, name, &info, AT_SYMLINK_NOFOLLOW) && S_ISDIR(info.st_mode) &&
+        info.st_uid == geteuid())
+        cts_remove_folder(directory, name);
+}
+
 static enum cts_status make_folder(struct exporting *e)
 {
     const char *const path = e->options->path;
@@ -432,12 +445,21 @@ static enum cts_status make_folder(struct exporting *e)
     if (status) return status;
     if (rmdir(path) && errno != ENOENT)
         return cts_fail(e->error, CTS_USAGE, "'%s' already exists", path);
+    char target[PATH_MAX];
+    if ((size_t)snprintf(target, sizeof target, "%.*s", (int)length, path) < sizeof target)
+        cts_unfinished_sweep(target, ".part-", remove_left_over);
     if (asprintf(&e->folder, "%.*s.part-%d", (int)length, path, (int)getpid()) < 0) {
         e->folder = NULL;
         return cts_fail(e->error, CTS_MEMORY, "no memory for a path");
     }
-    return mkdir(e->folder, 0777) ? cts_fail_errno(e->error, errno, "cannot make '%s'", path)
-                                  : CTS_OK;
+    e->unfinished = cts_unfinished_add(CTS_UNFINISHED_FOLDER, e->folder, NULL);
+    if (!mkdir(e->folder, 0777)) {
+        cts_unfinished_made();
+        return CTS_OK;
+    }
+    const enum cts_status failed = cts_fail_errno(e->error, errno, "cannot make '%s'", path);
+    cts_unfinished_done(e->unfinished);
+    return failed;
 }
 
 enum cts_status cts_export_folder(const struct cts_catalogue *catalogue,
@@ -468,6 +490,7 @@ enum cts_status cts_export_folder(const struct cts_catalogue *catalogue,
         status = cts_fail_errno(error, errno, "cannot write '%s'", options->path);
     if (e.output.file) status = cts_packed_output_close(&e.output, status, error);
     if (status && is_made) cts_remove_folder(AT_FDCWD, e.folder); /* it does not become whole */
+    if (is_made) cts_unfinished_done(e.unfinished);
     release(&e);
     return status;
 }

@@ -18,6 +18,7 @@
 #include "common/read-file.h"
 #include "common/remove-folder.h"
 #include "common/search.h"
+#include "common/unfinished.h"
 
 enum { METRIC_PATH, METRIC_BLAME, METRIC_WAIT, METRIC_COUNT };
 
@@ -328,11 +329,12 @@ static enum cts_status write_mine(void *state, unsigned thread, size_t location,
 
 /* The library writes over what is there: a failure would leave neither the old archive nor a new
  * one. */
-static enum cts_status check_place(const char *directory, struct cts_error *error)
+static enum cts_status check_place(const char *directory, bool *is_there, struct cts_error *error)
 {
     DIR *const stream = cts_open_directory(directory);
     const struct dirent *entry;
     bool is_empty = true;
+    *is_there = stream != NULL;
     if (!stream && errno == ENOENT) return cts_output_check(directory, error);
     if (!stream) return cts_fail_errno(error, errno, "cannot write into '%s'", directory);
     while (is_empty && (entry = readdir(stream)))
@@ -382,14 +384,20 @@ enum cts_status cts_path_write_enriched(const struct cts_path_enriching *what,
     const struct cts_processes *const processes = what->processes;
     struct enriching all = {.source = what->source, .result = what->result};
     enum cts_status status = CTS_OK;
-    if (processes->rank == 0) status = check_place(what->directory, error);
+    bool is_there = false;
+    if (processes->rank == 0) status = check_place(what->directory, &is_there, error);
     if (!cts_processes_agree(processes, &status, error)) return status;
+    const int unfinished =
+        processes->rank == 0
+            ? cts_unfinished_add(is_there ? CTS_UNFINISHED_CONTENT : CTS_UNFINISHED_FOLDER,
+                                 what->directory, NULL)
+            : -1;
     status = write_all(&all, what->directory, what->threads, processes, error);
     release_stays(&all.stays);
-    if (!cts_processes_agree(processes, &status, error)) {
-        if (processes->rank == 0) remove_part(what->directory);
-        return status;
-    }
+    const bool is_whole = cts_processes_agree(processes, &status, error);
+    if (!is_whole && processes->rank == 0) remove_part(what->directory);
+    cts_unfinished_done(unfinished);
+    if (!is_whole) return status;
     uint64_t sums[] = {all.event_count, all.metric_count, all.left_out_count};
     cts_processes_reduce_u64(processes, sums, 3, CTS_REDUCE_SUM);
     *counts = (struct cts_path_enriched){sums[0], sums[1], sums[2]};

@@ -3,7 +3,8 @@
  * Several `record`s of one mpirun prepare the same run at about the same time. They take turns by
  * a lock on the directory above it: the first makes the run (after it has removed an old one, when
  * asked to), the others find one of their own session and leave it alone. An old run is first
- * renamed, so that it is whole or gone for anybody who looks. */
+ * renamed, so that it is whole or gone for anybody who looks, and deleted when the new one exists.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -113,6 +114,7 @@ enum cts_status cts_catalogue_prepare_and_hold(const char *run_path,
     if (lock < 0) return cts_fail_errno(error, errno, "cannot make '%s'", run_path);
     enum cts_status status = CTS_OK;
     bool joined = false;
+    struct cts_run_aside aside = {.path = ""};
     if (cts_directory_content(run_path) == CTS_CONTENT_DATABASE) {
         char theirs[TEXT_BYTES];
         const bool ours = is_run(run_path, theirs, sizeof theirs, NULL);
@@ -128,9 +130,11 @@ enum cts_status cts_catalogue_prepare_and_hold(const char *run_path,
             status =
                 cts_fail(error, CTS_USAGE, "'%s' is not empty: it already holds a run", run_path);
         else if (!joined)
-            status = cts_run_delete(run_path, error);
+            status = cts_run_set_aside(run_path, &aside, error);
     }
     if (!status && !joined) status = make_run(run_path, start, error);
+    if (!status && *aside.path) status = cts_run_delete_aside(&aside, error);
+    if (status && *aside.path) cts_run_give_back(run_path, &aside);
     if (!status && held) *held = cts_run_hold(run_path, start->session, start->command);
     close(lock);
     return status;

@@ -11,6 +11,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "common/unfinished.h"
+
 /* ---- names ---- */
 
 enum kind { FOLDER = 'd', FILE_ = 'f', LINK = 'l' };
@@ -135,19 +137,62 @@ static enum cts_status walk_folder(const struct walk *walk, const char *below)
     return status;
 }
 
-enum cts_status cts_run_delete(const char *run_path, struct cts_error *error)
+/* ---- deleting ---- */
+
+/* What a process has left that was killed while it replaced this run. */
+static void remove_left_over(int directory, const char *name, const char *path)
 {
-    char aside[PATH_MAX];
+    struct cts_error ignored;
+    struct stat info;
+    if (fstatat(directory, name, &info, AT_SYMLINK_NOFOLLOW) || !S_ISDIR(info.st_mode)) return;
+    if (!walk_folder(&(struct walk){path, false, &ignored}, "") &&
+        !walk_folder(&(struct walk){path, true, &ignored}, ""))
+        (void)unlinkat(directory, name, AT_REMOVEDIR);
+}
+
+enum cts_status cts_run_set_aside(const char *run_path, struct cts_run_aside *aside,
+                                  struct cts_error *error)
+{
+    char home[PATH_MAX];
     size_t length = strlen(run_path);
     while (length > 1 && run_path[length - 1] == '/') length--;
-    if ((size_t)snprintf(aside, sizeof aside, "%.*s.old-%d", (int)length, run_path, getpid()) >=
-        sizeof aside)
+    if ((size_t)snprintf(home, sizeof home, "%.*s", (int)length, run_path) >= sizeof home ||
+        (size_t)snprintf(aside->path, sizeof aside->path, "%.*s.old-%d", (int)length, run_path,
+                         getpid()) >= sizeof aside->path)
         return cts_fail(error, CTS_USAGE, "the path '%.100s...' is too long", run_path);
-    enum cts_status status = walk_folder(&(struct walk){run_path, false, error}, "");
+    const enum cts_status status = walk_folder(&(struct walk){run_path, false, error}, "");
     if (status) return status;
-    if (rename(run_path, aside))
-        return cts_fail_errno(error, errno, "cannot replace '%s'", run_path);
-    status = walk_folder(&(struct walk){aside, true, error}, "");
-    if (!status && rmdir(aside)) status = cts_fail_errno(error, errno, "cannot delete '%s'", aside);
+    cts_unfinished_sweep(home, ".old-", remove_left_over);
+    aside->unfinished = cts_unfinished_add(CTS_UNFINISHED_RUN, aside->path, home);
+    if (!rename(home, aside->path)) return CTS_OK;
+    const int errnum = errno;
+    cts_unfinished_done(aside->unfinished);
+    aside->path[0] = 0;
+    return cts_fail_errno(error, errnum, "cannot replace '%s'", run_path);
+}
+
+enum cts_status cts_run_delete_aside(struct cts_run_aside *aside, struct cts_error *error)
+{
+    const int deleting = cts_unfinished_add(CTS_UNFINISHED_FOLDER, aside->path, NULL);
+    cts_unfinished_done(aside->unfinished);
+    enum cts_status status = walk_folder(&(struct walk){aside->path, true, error}, "");
+    if (!status && rmdir(aside->path))
+        status = cts_fail_errno(error, errno, "cannot delete '%s'", aside->path);
+    cts_unfinished_done(deleting);
+    aside->path[0] = 0;
     return status;
+}
+
+void cts_run_give_back(const char *run_path, struct cts_run_aside *aside)
+{
+    if (rename(aside->path, run_path)) return; /* it stays there, whole */
+    cts_unfinished_done(aside->unfinished);
+    aside->path[0] = 0;
+}
+
+enum cts_status cts_run_delete(const char *run_path, struct cts_error *error)
+{
+    struct cts_run_aside aside;
+    const enum cts_status status = cts_run_set_aside(run_path, &aside, error);
+    return status ? status : cts_run_delete_aside(&aside, error);
 }
