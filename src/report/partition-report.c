@@ -83,6 +83,32 @@ static void print_launches(const struct cts_partition *p, const struct cts_parti
             p->options.launch_s * 1e6);
 }
 
+/* Why a split that is faster is not worth it. */
+static void print_limit(const struct cts_partition *p, const struct cts_partition_answer *a,
+                        FILE *file)
+{
+    const double percent = 100 * a->limit_s / a->scale->time.no_overlap_s;
+    switch (a->limit) {
+    case CTS_PARTITION_LIMIT_LAUNCHES:
+        fprintf(file,
+                "  Not recommended: launch overhead is %.1f%% of that time (%.3g us per launch)\n",
+                percent, p->options.launch_s * 1e6);
+        return;
+    case CTS_PARTITION_LIMIT_TRAFFIC:
+        fprintf(file, "  Not recommended: traffic between partitions is %.1f%% of that time\n",
+                percent);
+        break;
+    case CTS_PARTITION_LIMIT_UNEVEN:
+        fprintf(
+            file,
+            "  Not recommended: %.1f%% of that time is the slowest partition's work beyond an even "
+            "share\n",
+            percent);
+        break;
+    }
+    print_launches(p, a->scale, file);
+}
+
 enum cts_status cts_partition_print_answer(const struct cts_partition_report *r, FILE *file,
                                            struct cts_error *error)
 {
@@ -99,9 +125,10 @@ enum cts_status cts_partition_print_answer(const struct cts_partition_report *r,
         cts_print_paragraph(
             file, 2, "No gain expected: at best %.2fx on %u partitions (mapping %s): %s",
             s->time.no_overlap_speedup, s->partition_count, mapping,
-            p->whole.time.launch_s > p->whole.time.no_overlap_s / 2
-                ? "launch overhead exceeds memory time"
-                : "the traffic between partitions takes longer than splitting saves");
+            a->limit == CTS_PARTITION_LIMIT_LAUNCHES ? "launch overhead exceeds memory time"
+            : a->limit == CTS_PARTITION_LIMIT_TRAFFIC
+                ? "the traffic between partitions takes longer than splitting saves"
+                : "the slowest partition moves nearly as much as the whole");
     else
         fprintf(file,
                 "%s: %s on %u partitions (%.0f%% efficiency), mapping %s\n"
@@ -112,7 +139,10 @@ enum cts_status cts_partition_print_answer(const struct cts_partition_report *r,
                 speedup_text(&s->time).text, s->partition_count, 100 * efficiency, mapping,
                 p->options.launch_times ? ", launch overhead and recorded computation"
                                         : " and launch overhead, no computation");
-    if (a->verdict != CTS_PARTITION_NO_GAIN) print_launches(p, s, file);
+    if (a->verdict == CTS_PARTITION_INEFFICIENT_GAIN && !r->asked_for_one)
+        print_limit(p, a, file);
+    else if (a->verdict != CTS_PARTITION_NO_GAIN)
+        print_launches(p, s, file);
     if (!s->traffic_bytes) {
         cts_print_paragraph(file, 2, "  No traffic between partitions");
     } else {
@@ -275,6 +305,7 @@ static void write_answer(struct cts_json *json, const struct cts_partition_repor
 {
     static const char *const verdicts[] = {"no data", "no gain", "gain", "inefficient gain",
                                            "gain without traffic"};
+    static const char *const limits[] = {"launches", "traffic", "uneven partitions"};
     const struct cts_partition_answer *const a = report->answer;
     cts_json_key(json, "answer");
     cts_json_open_object(json);
@@ -283,6 +314,8 @@ static void write_answer(struct cts_json *json, const struct cts_partition_repor
         cts_json_member_string(json, "mapping", report->partition->mappings[a->scale->mapping]);
         cts_json_member_u64(json, "partitions", a->scale->partition_count);
         cts_json_member_double(json, "no_overlap_speedup", a->scale->time.no_overlap_speedup);
+        cts_json_member_string(json, "limited_by", limits[a->limit]);
+        cts_json_member_double(json, "limit_s", a->limit_s);
         cts_json_member_double(json, "full_overlap_speedup", a->scale->time.full_overlap_speedup);
         cts_json_member_bool(json, "mapping_matters", a->mapping_matters);
     }

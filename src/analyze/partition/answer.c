@@ -4,7 +4,7 @@
 /* A speed-up below this is no gain; a mapping with traffic beyond this matters. */
 #define GAIN    1.05
 #define MATTERS 1.05
-/* Partitions that are half idle are not worth their price. */
+/* What each partition beyond the first must add: one that is half idle is not worth its price. */
 #define EFFICIENT 0.5
 /* The recommended count reaches this share of the best speed-up. */
 #define ENOUGH 0.9
@@ -29,7 +29,7 @@ static bool is_better(const struct cts_partition_scale *a, const struct cts_part
 
 static bool is_efficient(const struct cts_partition_scale *scale)
 {
-    return scale->time.no_overlap_speedup >= EFFICIENT * scale->partition_count;
+    return scale->time.no_overlap_speedup >= 1 + EFFICIENT * (scale->partition_count - 1.0);
 }
 
 /* The recommended one of all scales, or of the efficient ones. */
@@ -108,12 +108,31 @@ static void find_reader(const struct cts_partition *result, const struct cts_cat
     }
 }
 
+static void find_limit(const struct cts_partition *result, struct cts_partition_answer *answer)
+{
+    const struct cts_partition_time *const time = &answer->scale->time;
+    const double whole_s = result->whole.time.no_overlap_s - result->whole.time.launch_s;
+    const double uneven_s = time->no_overlap_s - time->launch_s - time->link_s -
+                            whole_s / answer->scale->partition_count;
+    answer->limit = CTS_PARTITION_LIMIT_LAUNCHES;
+    answer->limit_s = time->launch_s;
+    if (time->link_s > answer->limit_s) {
+        answer->limit = CTS_PARTITION_LIMIT_TRAFFIC;
+        answer->limit_s = time->link_s;
+    }
+    if (uneven_s > answer->limit_s) {
+        answer->limit = CTS_PARTITION_LIMIT_UNEVEN;
+        answer->limit_s = uneven_s;
+    }
+}
+
 struct cts_partition_answer cts_partition_answer(const struct cts_partition *result,
                                                  const struct cts_catalogue *catalogue)
 {
     struct cts_partition_answer answer = {.scale = recommend(result)};
     const struct cts_partition_scale *const scale = answer.scale;
     if (!scale || !(result->total.read_bytes | result->total.written_bytes)) return answer;
+    find_limit(result, &answer);
     answer.verdict = scale->time.no_overlap_speedup < GAIN ? CTS_PARTITION_NO_GAIN
                      : !is_efficient(scale)                ? CTS_PARTITION_INEFFICIENT_GAIN
                      : scale->traffic_bytes                ? CTS_PARTITION_GAIN

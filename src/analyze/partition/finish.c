@@ -58,7 +58,7 @@ static void book_task(struct cts_partition_model *model, struct cts_partition_ta
     const uint64_t *const cells = model->cells + task->cell_offset;
     const uint64_t *scalars = cells + (size_t)task->p * CTS_CELLS_PER_PART;
     struct cts_partition_scale *const scale = &task->scale;
-    double slowest = 0, slowest_overlapped = 0;
+    double slowest = 0, slowest_overlapped = 0, link = 0;
     uint64_t traffic = 0;
     for (uint32_t q = 0; q < task->p; q++) {
         const uint64_t *const cell = cells + (size_t)q * CTS_CELLS_PER_PART;
@@ -75,10 +75,14 @@ static void book_task(struct cts_partition_model *model, struct cts_partition_ta
                                         : 0;
         const double at_home = (double)local / options->local_bytes_per_s;
         const double on_link = (double)largest(in, out) / options->link_bytes_per_s;
-        slowest = fmax(slowest, computing + at_home + on_link);
+        if (computing + at_home + on_link > slowest) {
+            slowest = computing + at_home + on_link;
+            link = on_link;
+        }
         slowest_overlapped = fmax(slowest_overlapped, fmax(computing, fmax(at_home, on_link)));
     }
     scale->time.launch_s += options->launch_s;
+    scale->time.link_s += link;
     task->no_overlap_s += options->launch_s + slowest;
     task->full_overlap_s += options->launch_s + slowest_overlapped;
     scale->traffic_bytes += traffic;

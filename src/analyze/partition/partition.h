@@ -120,6 +120,7 @@ struct cts_partition_time {
     double no_overlap_s, full_overlap_s; /* local and remote one after the other; at once */
     double no_overlap_speedup, full_overlap_speedup; /* against one partition */
     double launch_s; /* of both: what launches take beside their traffic, on however many */
+    double link_s;   /* of no overlap: what the slowest partition of each launch exchanges */
 };
 
 struct cts_partition_scale {
@@ -214,13 +215,23 @@ uint64_t cts_partition_largest_grid(const struct cts_catalogue *catalogue);
 enum cts_partition_verdict {
     CTS_PARTITION_NO_DATA,          /* no traffic and nothing read or written */
     CTS_PARTITION_NO_GAIN,          /* no number of partitions is faster by 5% or more */
-    CTS_PARTITION_GAIN,             /* the recommended scale is, at an efficiency of 50% or more */
-    CTS_PARTITION_INEFFICIENT_GAIN, /* so is it, but no scale reaches that efficiency */
+    CTS_PARTITION_GAIN,             /* the recommended scale is, and efficient */
+    CTS_PARTITION_INEFFICIENT_GAIN, /* a scale is, but none is efficient */
     CTS_PARTITION_NO_TRAFFIC_GAIN   /* so is it, and nothing passes between partitions */
+};
+
+/* What takes most of the time that a perfect split would not take. */
+enum cts_partition_limit {
+    CTS_PARTITION_LIMIT_LAUNCHES,
+    CTS_PARTITION_LIMIT_TRAFFIC, /* between partitions */
+    CTS_PARTITION_LIMIT_UNEVEN, /* the slowest partition moves more than its share, since partitions
+                                   differ or read the same bytes */
 };
 
 struct cts_partition_answer {
     enum cts_partition_verdict verdict;
+    enum cts_partition_limit limit;
+    double limit_s;                          /* of `scale`, without overlap */
     const struct cts_partition_scale *scale; /* recommended; for no gain: the best of them */
     const struct cts_partition_scale *worst; /* same count, the most traffic */
     bool mapping_matters;                    /* the worst mapping has at least 5% more traffic */
@@ -235,8 +246,10 @@ struct cts_partition_answer {
 };
 
 /* The least count whose speed-up (no overlap) is at least 90% of the best one's, with the mapping
- * of least time there; among the scales with an efficiency (speed-up over partitions) of 50% or
- * more, if one of them gains 5%, else among all. */
+ * of least time there; among the efficient scales, if one of them gains 5%, else among all. A scale
+ * is efficient if each partition beyond the first adds at least half a speed-up: 1.5 on 2
+ * partitions, 2.5 on 4. (At least half of what all p could give would be any speed-up at all on
+ * 2.) */
 struct cts_partition_answer cts_partition_answer(const struct cts_partition *result,
                                                  const struct cts_catalogue *catalogue);
 
