@@ -35,6 +35,7 @@
     X(ideal_sectors)         /*   and as few as the distinct bytes fit into */                     \
     X(lines)                 /*   of 128 bytes */                                                  \
     X(dense_excess_sectors)  /* beyond the ideal, of requests whose lanes lie side by side */      \
+    X(gap_excess_sectors)    /* likewise, were it not for inactive lanes between them */           \
     X(row_excess_sectors)    /* likewise of requests whose lanes lie side by side in rows */       \
     X(wavefronts)            /* shared memory */                                                   \
     X(ideal_wavefronts)                                                                            \

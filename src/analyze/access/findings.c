@@ -241,7 +241,7 @@ static bool walks_structs(const struct search *search, const struct cts_access_s
 static double excess_sectors(const struct cts_access_counts *counts)
 {
     return (double)(counts->sectors - counts->ideal_sectors - counts->dense_excess_sectors -
-                    counts->row_excess_sectors);
+                    counts->gap_excess_sectors - counts->row_excess_sectors);
 }
 
 /* Sectors that requests move beyond their ideal because lanes do not lie side by side. */
@@ -306,6 +306,27 @@ static enum cts_access_system system_of(const struct cts_access_site *site)
     return site->space == CTS_SPACE_SHARED ? CTS_SYSTEM_WAVEFRONTS : CTS_SYSTEM_SECTORS;
 }
 
+/* What full warps would have saved: the share of inactive lanes. Where most lanes are active, of
+ * global memory only what they leave unused in the sectors: neighbours that pass a test are as
+ * cheap as the sectors that they fill. A thread that looks at a flag
+ * again and again (a volatile load) is alone on purpose. */
+static double few_lanes_waste(const struct search *search, const struct cts_access_site *site)
+{
+    const struct cts_access_counts *const counts = &site->counts;
+    const struct cts_site *const row = &search->catalogue->sites[site->site];
+    if (!counts->live_lanes || counts->partial_requests * 5 < counts->requests)
+        return 0; /* the edges of a grid */
+    if (row->is_volatile && row->operation == CTS_LOAD) return 0;
+    const double idle = 1 - (double)counts->accesses / (double)counts->live_lanes;
+    const double full = idle * (double)(counts->ideal_wavefronts + counts->ideal_sectors +
+                                        counts->gap_excess_sectors);
+    if (site->space == CTS_SPACE_SHARED || idle >= 0.5) return full;
+    const double unused = (double)counts->ideal_sectors -
+                          (double)counts->distinct_bytes / CTS_SECTOR_BYTES +
+                          (double)counts->gap_excess_sectors;
+    return fmin(unused, full);
+}
+
 static enum cts_status find_of_site(struct search *search, size_t index)
 {
     const struct cts_access_site *const site = &search->result->sites[index];
@@ -316,12 +337,9 @@ static enum cts_status find_of_site(struct search *search, size_t index)
          .waste = (double)(counts->wavefronts - counts->ideal_wavefronts)},
         {.kind = CTS_FINDING_MISALIGNED, .waste = (double)counts->dense_excess_sectors},
         {.kind = CTS_FINDING_ROWS, .waste = (double)counts->row_excess_sectors},
-        /* As many requests as full warps would have needed. */
         {.kind = CTS_FINDING_FEW_LANES,
          .system = system_of(site),
-         .waste =
-             (counts->live_lanes ? 1 - (double)counts->accesses / (double)counts->live_lanes : 0) *
-             (double)(counts->ideal_wavefronts + counts->ideal_sectors)},
+         .waste = few_lanes_waste(search, site)},
         {.kind = CTS_FINDING_ATOMIC_CONTENTION,
          .system = CTS_SYSTEM_UPDATES,
          .waste = (double)counts->same_address_lanes},
@@ -335,9 +353,6 @@ static enum cts_status find_of_site(struct search *search, size_t index)
     for (size_t i = 0; i < sizeof others / sizeof *others && !status; i++) {
         struct cts_finding finding = others[i];
         finding.site = index;
-        if (finding.kind == CTS_FINDING_FEW_LANES &&
-            counts->partial_requests * 5 < counts->requests)
-            continue; /* the edges of a grid */
         status = add(search, &finding);
     }
     return status;

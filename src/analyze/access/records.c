@@ -82,8 +82,9 @@ static enum cts_status add_request(struct cts_access_row *row, const struct cts_
     sum->sectors += cost->sectors;
     sum->lines += cost->lines;
     sum->ideal_sectors += cost->sectors ? ideal : 0;
-    if (cost->layout == CTS_LAYOUT_DENSE && cost->sectors)
-        sum->dense_excess_sectors += cost->sectors - ideal;
+    if ((cost->layout == CTS_LAYOUT_DENSE || cost->is_compact) && cost->sectors)
+        *(cost->is_gapped ? &sum->gap_excess_sectors : &sum->dense_excess_sectors) +=
+            cost->sectors - ideal;
     sum->wavefronts += cost->wavefronts;
     sum->ideal_wavefronts += cost->ideal_wavefronts;
     sum->conflict_requests += cost->ways > 1;

@@ -233,6 +233,9 @@ static void find_layout(const struct cts_access *access, const uint64_t addresse
     const bool dense = stride == (int64_t)width_bytes || stride == -(int64_t)width_bytes;
     cost->layout = dense ? CTS_LAYOUT_DENSE : CTS_LAYOUT_STRIDED;
     cost->stride_bytes = stride;
+    const unsigned lanes_before = stride > 0 ? first : CTS_WARP_LANES - 1 - first;
+    cost->is_gapped =
+        dense && (addresses[first] - (uint64_t)lanes_before * width_bytes) % CTS_SECTOR_BYTES == 0;
 }
 
 /* What a request's cost depends on, apart from its addresses. */
@@ -261,6 +264,8 @@ static struct cts_request_cost cost_of(const struct cts_access *access, struct j
     cost.same_address = most_at_one(sorted, count);
     cost.distinct_bytes = units_touched(sorted, count, width_bytes, 0);
     find_layout(access, addresses, width_bytes, &cost);
+    cost.is_compact = cost.layout == CTS_LAYOUT_IRREGULAR &&
+                      cost.distinct_bytes == sorted[count - 1] + width_bytes - sorted[0];
     if (access->space == CTS_SPACE_SHARED) {
         const struct phase_shape shape = {
             lanes_of_phase(addresses, access->mask, width_bytes, judging.bank_bytes, judging.loads),

@@ -45,6 +45,10 @@ struct cts_request_cost {
     uint8_t row_lanes;    /* two-level, lanes of a row side by side, or at one address: lanes of a
                              row; else 0 */
     bool row_is_uniform;  /* at one address */
+    bool is_compact;      /* irregular, but the bytes are adjacent: in another order than the lanes,
+                             or to some of the lanes only */
+    bool is_gapped;       /* dense, and the sectors begin with lane 0, or the last of 32: all lanes
+                             would not touch more of them than they need */
     int32_t row_pitch_bytes; /* of such rows: from one to the next */
 };
 

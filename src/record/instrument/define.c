@@ -15,12 +15,13 @@
  * Shifts by constants below the width and divisions by constants other than 0 and -1 are left as
  * they are. With CTS_STRICT=1 a division by zero is a fault.
  *
- * The barriers of libcu++ are told (device-barriers.c). */
+ * The barriers of libcu++ are told (device-barriers.c), and vectors aligned (vector-copies.c). */
 #include <stdlib.h>
 
 #include "record/instrument/device-barriers.h"
 #include "record/instrument/ir.h"
 #include "record/instrument/marks.h"
+#include "record/instrument/vector-copies.h"
 
 static unsigned width_of(LLVMTypeRef type)
 {
@@ -196,6 +197,7 @@ int cts_define_pass(LLVMModuleRef module)
     cts_ir_init(&ir, module);
     CTS_EACH_FUNCTION(f, module)
     CTS_EACH_INSTRUCTION(i, f) define_instruction(&ir, i, strict);
+    cts_align_vectors(&ir);
     cts_tell_barriers(&ir);
     cts_ir_release(&ir);
     return 1;

@@ -47,7 +47,8 @@ def findings(ctascope, source, defect, where):
     run(ctascope, "cc", "-O2", f"-DDEFECT={defect}", *marks(source, defect)[1], source, "-o", program)
     run(ctascope, "record", "-o", program + ".run", "--", program, codes=range(-64, 256))
     data = json.loads(run(ctascope, "access", program + ".run", "--format", "json"))
-    return {(f["place"], f["finding"]) for f in data["findings"]}
+    ended = {(f"{os.path.basename(f['path'])}:{f['line']}", "fault") for f in data["faults"] if f["path"]}
+    return {(f["place"], f["finding"]) for f in data["findings"]} | ended
 
 
 def verdict(ctascope, source, defect, where):
