@@ -125,6 +125,7 @@ static enum cts_status analyze(const struct cts_recording *recording, const stru
     if (status) return status;
     const struct cts_access_source source = cts_access_source_of(recording->reader);
     struct cts_flow_options options = request->options;
+    options.least_bytes = CTS_FLOW_LEAST_BYTES;
     struct cts_progress progress;
     cts_progress_begin(&progress, stderr, "analysing", cts_access_source_total(&source));
     options.progress = &progress;

@@ -5,10 +5,12 @@
 #include <string.h>
 
 #include "common/array.h"
+#include "common/short-names.h"
 #include "common/text-table.h"
 #include "common/utf8.h"
 #include "common/wrapped-text.h"
 #include "report/gaps-report.h"
+#include "report/run-findings.h"
 
 enum { NODE_BYTES = 40, PLACE_BYTES = 300, ADVICE_BYTES = 300 };
 
@@ -435,6 +437,72 @@ void cts_flow_print_notes(const struct cts_flow_report *report, FILE *file)
             "checked.");
 }
 
+static void print_small(const struct cts_flow_result *flow, FILE *file)
+{
+    if (!flow->small_findings) return;
+    cts_print_paragraph(
+        file, 2, "Not listed: %s that would each save less than %s, less than a launch costs.",
+        cts_counted_text(flow->small_findings, "finding", "findings").text,
+        cts_bytes_text(flow->least_bytes).text);
+}
+
+/* "launch 4 (scale)", "copy 2 (DtoH)" */
+static void name_fully(const struct cts_flow_report *r, uint32_t node,
+                       const struct cts_short_names *kernels, char *text, size_t bytes)
+{
+    const struct cts_catalogue *const c = r->flow->catalogue;
+    char name[NODE_BYTES], buffer[CTS_KERNEL_NAME_SIZE];
+    const char *what = subject(r, node);
+    name_node(r, node, name, sizeof name);
+    if (node_at(r, node)->kind == CTS_FLOW_LAUNCH) {
+        const uint32_t kernel = c->launches[node_at(r, node)->index].kernel;
+        size_t i = 0;
+        while (i < c->kernel_count && c->kernels[i].kernel != kernel) i++;
+        if (i < c->kernel_count) what = cts_short_name_fitted(kernels, i, buffer, sizeof buffer);
+    }
+    snprintf(text, bytes, "%s%s%s%s", name, what ? " (" : "", what ? what : "", what ? ")" : "");
+}
+
+/* ", launch 4 (scale) and copy 2 (DtoH)": what a sentence is about that does not name it itself. */
+static void name_subjects(const struct cts_flow_report *r, const struct cts_flow_finding *f,
+                          const struct cts_short_names *kernels, char *text, size_t bytes)
+{
+    const struct cts_allocation *const row = allocation_at(r, f->allocation);
+    char first[ADVICE_BYTES / 2] = "", second[ADVICE_BYTES / 2] = "";
+    *text = '\0';
+    if (f->kind == CTS_FLOW_RACE || f->kind == CTS_FLOW_POSSIBLE_RACE ||
+        f->kind == CTS_FLOW_NEEDLESS_WAIT)
+        return;
+    if (f->node != CTS_NONE) name_fully(r, f->node, kernels, first, sizeof first);
+    if (f->other != CTS_NONE) name_fully(r, f->other, kernels, second, sizeof second);
+    if (f->node != CTS_NONE)
+        snprintf(text, bytes, ", %s%s%s", first, *second ? " and " : "", second);
+    else if (row && row->variable)
+        snprintf(text, bytes, ", '%.100s'", row->variable);
+    else if (row)
+        snprintf(text, bytes, ", allocation %u", row->allocation);
+}
+
+static enum cts_status print_advice(const struct cts_flow_report *report, FILE *file,
+                                    struct cts_error *error)
+{
+    const struct cts_flow_result *const flow = report->flow;
+    struct cts_short_names kernels;
+    const enum cts_status status = cts_kernel_names(flow->catalogue, &kernels, error);
+    for (size_t i = 0; i < flow->finding_count && i < 5 && !status; i++) {
+        struct cts_sheet_row cells = {.text_bytes = 0};
+        const struct cts_flow_finding *const f = &flow->findings[i];
+        char subjects[ADVICE_BYTES];
+        name_subjects(report, f, &kernels, subjects, sizeof subjects);
+        cts_print_paragraph(file, 3, "%zu. %s%s: %s.%s%s%s", i + 1, cts_flow_finding_text(f->kind),
+                            subjects, advice_cell(report, f, &cells),
+                            f->reason ? " Only possible: " : "",
+                            f->reason ? cts_flow_reason_text(f->reason) : "", f->reason ? "." : "");
+    }
+    cts_short_names_release(&kernels);
+    return status;
+}
+
 enum cts_status cts_flow_print_summary(const struct cts_flow_report *report, FILE *file,
                                        struct cts_error *error)
 {
@@ -451,6 +519,7 @@ enum cts_status cts_flow_print_summary(const struct cts_flow_report *report, FIL
     print_chain(flow, file);
     print_waits(flow, file);
     cts_flow_print_notes(report, file);
+    print_small(flow, file);
     if (!flow->finding_count) {
         fprintf(file, "No findings.\n");
         return CTS_OK;
@@ -461,14 +530,7 @@ enum cts_status cts_flow_print_summary(const struct cts_flow_report *report, FIL
     const enum cts_status status = cts_sheet_part(&sheet, "Findings", &choice, file, error);
     if (status) return status;
     fputc('\n', file);
-    for (size_t i = 0; i < flow->finding_count && i < 5; i++) {
-        struct cts_sheet_row cells = {.text_bytes = 0};
-        const struct cts_flow_finding *const f = &flow->findings[i];
-        cts_print_paragraph(file, 3, "%zu. %s: %s.%s%s%s", i + 1, cts_flow_finding_text(f->kind),
-                            advice_cell(report, f, &cells), f->reason ? " Only possible: " : "",
-                            f->reason ? cts_flow_reason_text(f->reason) : "", f->reason ? "." : "");
-    }
-    return CTS_OK;
+    return print_advice(report, file, error);
 }
 
 /* ---- JSON ---- */
@@ -482,6 +544,7 @@ static void json_counts(const struct cts_flow_report *report, struct cts_json *j
     cts_json_member_bool(json, "host_accesses_recorded", flow->host_seen);
     cts_json_member_bool(json, "threads_recorded", flow->knows_threads);
     cts_json_member_bool(json, "calls_recorded", flow->knows_calls);
+    cts_json_member_u64(json, "small_findings", flow->small_findings);
     cts_json_member_u64(json, "ordered_pairs", flow->ordered_pairs);
     cts_json_member_u64(json, "race_pairs", flow->race_pairs);
     cts_json_member_u64(json, "possible_race_pairs", flow->possible_pairs);

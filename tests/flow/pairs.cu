@@ -66,6 +66,41 @@ __global__ void use_scale(float *a, int n)
     const int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n) a[i] *= scale[i];
 }
+__global__ void verify(const float *a, int n, float expected, int *bad)
+{
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n && a[i] != expected) atomicExch(bad, 1);
+}
+__global__ void mark(float *flags, const float *from, int n)
+{
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n && from[i] > 0) flags[i] = 1;
+}
+struct order {
+    double price;
+    int count;
+    char side; /* three bytes of padding follow */
+};
+struct record {
+    float used[8], unused[8];
+};
+template <typename T> __global__ void clone(T *to, const T *from, int n)
+{
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) to[i] = from[i];
+}
+__global__ void use_orders(float *to, const order *from, int n)
+{
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) to[i] = from[i].side == 'B' ? from[i].price * from[i].count : 0;
+}
+__global__ void use_records(float *to, const record *from, int n)
+{
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    float sum = 0;
+    for (int k = 0; k < 8 && i < n; k++) sum += from[i].used[k];
+    if (i < n) to[i] = sum;
+}
 __constant__ float constants[64];
 __global__ void use_constants(float *a, int n)
 {
@@ -585,7 +620,7 @@ static void dead_launch()
         run(add, s, a, (int)N, 2.f);
     take(a);
 }
-// dead work: what a kernel makes of another's result is never read
+// possible dead work: what a kernel makes of another's result is never read
 static void dead_chain()
 {
     float *a = make(), *b = make(), *c = make();
@@ -594,7 +629,7 @@ static void dead_chain()
     run(move, s, c, (const float *)b, (int)N);
     take(defect ? a : c);
 }
-// dead work: a kernel runs after the last download
+// possible dead work: a kernel runs after the last download
 static void dead_end()
 {
     float *a = make();
@@ -635,6 +670,62 @@ static void dead_upload()
     else
         run(add, s, a, (int)N, 1.f);
     take(a);
+}
+// dead work: nobody reads an array; in the mended one a kernel that stores nothing checks it
+static void self_check()
+{
+    float *a = make(), *b = make();
+    int *bad, host;
+    cudaMalloc(&bad, sizeof *bad);
+    cudaMemsetAsync(bad, 0, sizeof *bad, s);
+    cudaMemsetAsync(a, 0, BYTES, s);
+    run(fill, s, b, (int)N, 0.f);
+    run(verify, s, (const float *)(defect ? b : a), (int)N, 0.f, bad);
+    cudaStreamSynchronize(s);
+    cudaMemcpy(&host, bad, sizeof host, cudaMemcpyDeviceToHost);
+    take(b);
+}
+// possible dead work: what the last step leaves is unread, but what earlier ones left was read
+static void last_step()
+{
+    float *a = make(), *b = make();
+    cudaMemsetAsync(a, 0, BYTES, s);
+    for (int i = 0; i < 3; i++) {
+        run(move, s, b, (const float *)a, (int)N);
+        take(b);
+        run(fill, s, a, (int)N, (float)i);
+    }
+    if (!defect) take(a);
+}
+// possible dead bytes: half of what a kernel writes is unused; in the mended one only padding is
+static void padding()
+{
+    float *out = make();
+    if (defect) {
+        record *a, *b;
+        cudaMalloc(&a, N * sizeof *a);
+        cudaMalloc(&b, N * sizeof *b);
+        cudaMemsetAsync(a, 0, N * sizeof *a, s);
+        run(clone<record>, s, b, (const record *)a, (int)N);
+        run(use_records, s, out, (const record *)b, (int)N);
+    } else {
+        order *a, *b;
+        cudaMalloc(&a, N * sizeof *a);
+        cudaMalloc(&b, N * sizeof *b);
+        cudaMemsetAsync(a, 0, N * sizeof *a, s);
+        run(clone<order>, s, b, (const order *)a, (int)N);
+        run(use_orders, s, out, (const order *)b, (int)N);
+    }
+    take(out);
+}
+// overwritten memset: as above; in the mended one it is too small to matter
+static void small_memset()
+{
+    const int n = defect ? N : 64;
+    float *a = make();
+    cudaMemsetAsync(a, 0, n * sizeof *a, s);
+    run(fill, s, a, n - 16, 1.f);
+    take(a, n);
 }
 // dead bytes: one of two arrays that a kernel writes is never read
 static void dead_half()
@@ -833,6 +924,19 @@ static void one_buffer()
     take(a);
     take(b);
 }
+// order by reuse: a kernel stores over a memset; in the mended one the data decide where
+static void reset()
+{
+    float *a = make(), *flags = make();
+    cudaMemsetAsync(a, 0, BYTES, s);
+    run(fill, s, a, 100, 1.f);
+    cudaMemsetAsync(flags, 0, BYTES, s);
+    if (defect)
+        run(fill, s, flags, (int)N, 1.f);
+    else
+        run(mark, s, flags, (const float *)a, (int)N);
+    take(flags);
+}
 // order by reuse: memory of a pool goes from one computation to the other
 static void one_block()
 {
@@ -950,6 +1054,11 @@ static const struct {
     PROGRAM(stages),
     PROGRAM(dead_launch),
     PROGRAM(dead_chain),
+    PROGRAM(self_check),
+    PROGRAM(last_step),
+    PROGRAM(padding),
+    PROGRAM(small_memset),
+    PROGRAM(reset),
     PROGRAM(dead_end),
     PROGRAM(dead_symbol),
     PROGRAM(dead_upload),

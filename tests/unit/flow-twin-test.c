@@ -823,7 +823,7 @@ struct byte {
 };
 
 struct twin_edge {
-    uint64_t raw, possible, war, waw, commuting, end, race;
+    uint64_t raw, possible, war, waw, unread_waw, commuting, end, race;
 };
 
 static struct byte bytes[REGION_BYTES + 2000]; /* behind the region: pageable memory of the host */
@@ -963,6 +963,7 @@ static void relate(struct twin *t, const struct touch *from, unsigned v, uint32_
         e->raw += a & data && to & reads;
         e->possible += a & data && to & reads && to & CTS_WAY_CROSS;
         e->waw += a & data && to & data;
+        e->unread_waw += a & data && to & data && !(to & reads) && !from->last_reader;
         e->war += a & (reads | CTS_WAY_OWN_READ) && to & data;
     }
     e->race += !ordered && !is_exempt(t, from->node, v, tenant);
@@ -1211,7 +1212,8 @@ static bool needs(const struct twin *t, unsigned v, bool *seen)
     const struct twin_node *const n = &t->nodes[v];
     const bool to_host = n->kind == CTS_FLOW_COPY && t->p->copies[n->index].kind[3] == 'H';
     if (to_host || n->kind == CTS_FLOW_HOST_LOAD || n->kind == CTS_FLOW_HOST_STORE ||
-        uses[v].host_bytes || uses[v].outside_bytes || n->hides)
+        uses[v].host_bytes || uses[v].outside_bytes || n->hides ||
+        (n->kind == CTS_FLOW_LAUNCH && uses[v].read_bytes && !uses[v].written_bytes))
         return true;
     seen[v] = true;
     for (unsigned w = 0; w < t->node_count; w++)
@@ -1403,9 +1405,16 @@ static struct twin_edge twin_edges_between(const struct twin *t, unsigned u, uns
         sum.raw += edges[u][v][a].raw;
         sum.war += edges[u][v][a].war;
         sum.waw += edges[u][v][a].waw;
+        sum.unread_waw += edges[u][v][a].unread_waw;
         sum.end += edges[u][v][a].end;
     }
     return sum;
+}
+
+/* Whether v needs u's bytes, or may leave them where it did not store. */
+static bool is_true(const struct twin *t, const struct twin_edge *e, unsigned v)
+{
+    return e->raw || (e->unread_waw && t->nodes[v].kind == CTS_FLOW_LAUNCH && uses[v].read_bytes);
 }
 
 static void take_longer(unsigned *length, unsigned other)
@@ -1428,7 +1437,7 @@ static void measure(const struct twin *t, struct twin_lengths *lengths, unsigned
                                     : before && !(is_end && n->in_stream);
         if (before) take_longer(&l->enforced, lengths[u].enforced);
         if (needed || e.raw || e.war || e.waw || e.end) take_longer(&l->needed, lengths[u].needed);
-        if (needed || e.raw) take_longer(&l->raw, lengths[u].raw);
+        if (needed || is_true(t, &e, v)) take_longer(&l->raw, lengths[u].raw);
     }
     l->enforced += is_twin_work(t, v);
     l->needed += is_twin_work(t, v);
@@ -1479,8 +1488,10 @@ static void compare_needless(const struct twin *t, const struct cts_flow_result 
         last = u;
         if (u == NODES_MAX) break;
         if (is_twin_unknown(t, u) || is_twin_unknown(t, v) || is_told(t, u, v) ||
-            find_group(u) == find_group(v) || twin_edges_between(t, u, v).raw)
+            find_group(u) == find_group(v))
             continue;
+        const struct twin_edge direct = twin_edges_between(t, u, v);
+        if (is_true(t, &direct, v)) continue;
         bool seen[NODES_MAX] = {false};
         uint64_t sum = 0;
         const bool is_reuse = follow(t, u, v, seen, &sum);

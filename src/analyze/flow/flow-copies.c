@@ -182,6 +182,7 @@ static enum cts_status judge_unread(struct copies *c, uint32_t node, struct cts_
                                                    .node = node,
                                                    .other = CTS_NONE,
                                                    .allocation = CTS_NONE,
+                                                   .saved_bytes = use->unread_bytes,
                                                    .bytes = use->unread_bytes},
                         error);
 }

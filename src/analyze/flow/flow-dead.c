@@ -14,13 +14,20 @@ static bool is_copy_to_host(const struct cts_flow_result *flow, const struct cts
     return kind && (!strcmp(kind, "DtoH") || !strcmp(kind, "HtoH"));
 }
 
+/* A launch that loads and stores nothing: it checks its data, and would have stored had they been
+ * others. */
+static bool is_check(const struct cts_flow_node *node, const struct cts_flow_use *use)
+{
+    return node->kind == CTS_FLOW_LAUNCH && use->read_bytes && !use->written_bytes;
+}
+
 static bool is_root(const struct cts_flow_result *flow, uint32_t node)
 {
     const struct cts_flow_node *const n = &flow->order.nodes[node];
     const struct cts_flow_use *const use = &flow->walk.uses[node];
     return is_copy_to_host(flow, n) || n->kind == CTS_FLOW_HOST_LOAD ||
            n->kind == CTS_FLOW_HOST_STORE || use->host_bytes || use->outside_bytes ||
-           use->hides_stores;
+           use->hides_stores || is_check(n, use);
 }
 
 /* Whether anything of what the device computed reaches the host. */
@@ -92,6 +99,54 @@ static enum cts_flow_reason reason_of(const struct cts_flow_result *flow,
     return CTS_FLOW_REASON_CERTAIN;
 }
 
+/* ---- what data may have decided ---- */
+
+static bool loads(const struct cts_flow_result *flow, uint32_t node)
+{
+    const struct cts_flow_use *const use = &flow->walk.uses[node];
+    return flow->order.nodes[node].kind == CTS_FLOW_LAUNCH && (use->read_bytes || use->hides_loads);
+}
+
+/* By node, for those that are not needed: why another input, or a longer run, may need them. A
+ * launch that loads may have skipped a store to what is needed. What it stored over may show
+ * through; what it read may have made it skip. Copies and memsets do the same whatever the data. */
+static uint8_t *find_doubts(const struct cts_flow_result *flow, const struct cts_flow_facts *facts,
+                            const bool *needed, struct cts_error *error)
+{
+    const struct cts_flow_walk *const walk = &flow->walk;
+    uint8_t *const doubts = cts_array_zeroed(flow->order.node_count, sizeof *doubts, error);
+    for (size_t i = flow->order.node_count; doubts && i-- > 0;) {
+        if (needed[i]) continue;
+        doubts[i] = walk->uses[i].ended_bytes  ? CTS_FLOW_REASON_ENDED
+                    : loads(flow, (uint32_t)i) ? CTS_FLOW_REASON_DATA
+                                               : CTS_FLOW_REASON_CERTAIN;
+        for (size_t k = facts->from_begin[i]; k < facts->from_begin[i + 1] && !doubts[i]; k++) {
+            const struct cts_flow_edge *const edge = &walk->edges[facts->from_edges[k]];
+            if (loads(flow, edge->to) &&
+                (edge->raw_bytes || edge->commuting_bytes || edge->unread_waw_bytes))
+                doubts[i] = CTS_FLOW_REASON_DATA;
+            else if (edge->raw_bytes || edge->commuting_bytes)
+                doubts[i] = doubts[edge->to];
+        }
+    }
+    return doubts;
+}
+
+/* Whether the bytes of a node that are used, or stored over, lie apart: what is dead is then what
+ * data left out, rather than the rest of an array. */
+static bool is_scattered(const struct cts_flow_result *flow, const struct cts_flow_facts *facts,
+                         uint32_t node)
+{
+    const bool is_memset = flow->order.nodes[node].kind == CTS_FLOW_MEMSET;
+    for (size_t k = facts->from_begin[node]; k < facts->from_begin[node + 1]; k++) {
+        const struct cts_flow_edge *const edge = &flow->walk.edges[facts->from_edges[k]];
+        const uint64_t bytes = is_memset ? edge->unread_waw_bytes : edge->raw_bytes;
+        if (bytes && loads(flow, edge->to) && bytes < edge->end - edge->first) return true;
+        if (edge->unread_waw_bytes && loads(flow, edge->to)) return true;
+    }
+    return false;
+}
+
 static uint64_t dead_bytes(const struct cts_flow_use *use)
 {
     return use->overwritten_bytes + use->freed_bytes + use->left_bytes;
@@ -119,13 +174,16 @@ static enum cts_status add_part(struct cts_flow_result *flow, const struct cts_f
     const uint64_t bytes = is_memset ? use->overwritten_bytes : dead_bytes(use);
     const bool is_enough = is_memset ? bytes > 0 : bytes && bytes >= use->written_bytes / 8;
     if (!is_enough) return CTS_OK;
-    const struct cts_flow_finding finding = {
+    struct cts_flow_finding finding = {
         .kind = kind,
         .reason = reason_of(flow, facts, node, !is_memset && use->left_bytes),
         .node = node,
         .other = CTS_NONE,
         .allocation = CTS_NONE,
+        .saved_bytes = is_memset ? use->overwritten_sector_bytes : use->dead_sector_bytes,
         .bytes = bytes};
+    if (!finding.reason && !is_memset && use->ended_bytes) finding.reason = CTS_FLOW_REASON_ENDED;
+    if (!finding.reason && is_scattered(flow, facts, node)) finding.reason = CTS_FLOW_REASON_DATA;
     return cts_flow_add(flow, &finding, error);
 }
 
@@ -148,9 +206,11 @@ enum cts_status cts_flow_find_dead_work(struct cts_flow_result *flow,
 {
     bool *const needed = find_needed(flow, error);
     if (!needed) return CTS_MEMORY;
+    uint8_t *const doubts = find_doubts(flow, facts, needed, error);
     struct cts_map subjects = {0};
     const bool to_host = reaches_host(flow);
-    enum cts_status status = find_needed_subjects(flow, needed, &subjects, error);
+    enum cts_status status =
+        doubts ? find_needed_subjects(flow, needed, &subjects, error) : CTS_MEMORY;
     for (uint32_t i = 0; i < flow->order.node_count && !status; i++) {
         const uint8_t kind = flow->order.nodes[i].kind;
         if ((kind != CTS_FLOW_LAUNCH && kind != CTS_FLOW_COPY && kind != CTS_FLOW_MEMSET) ||
@@ -164,10 +224,11 @@ enum cts_status cts_flow_find_dead_work(struct cts_flow_result *flow,
         status = add_whole(flow, facts, i,
                            !to_host              ? CTS_FLOW_REASON_NO_HOST
                            : is_needed_elsewhere ? CTS_FLOW_REASON_SOME
-                                                 : CTS_FLOW_REASON_CERTAIN,
+                                                 : (enum cts_flow_reason)doubts[i],
                            error);
     }
     cts_map_release(&subjects);
+    free(doubts);
     free(needed);
     return status;
 }

@@ -156,6 +156,8 @@ static enum cts_status next_state(void *context, uint32_t number, uint32_t ways,
     state.writers = kept;
     if (ways & (CTS_WAY_STORE | CTS_WAY_END))
         status = keep_readers(s, state.readers, &state.readers, error);
+    if (reads_value(ways)) state.was_read = 1;
+    if (ways & CTS_WAY_END) state.was_read = 0;
     if (ways & CTS_WAY_END)
         state.tenant =
             node->kind == CTS_FLOW_ALLOCATION && !s->is_constant ? (uint32_t)node->index + 1 : 0;
@@ -243,6 +245,8 @@ static enum cts_status add_edge(struct state *s, const struct cts_flow_cell *cel
         if (from_writes && reads_value(to)) edge->raw_bytes += bytes;
         if (from_writes && reads_value(to) && to & CTS_WAY_CROSS) edge->possible_raw_bytes += bytes;
         if (from_writes && to_writes) edge->waw_bytes += bytes;
+        if (from_writes && to_writes && !reads_value(to) && !cell->last_reader)
+            edge->unread_waw_bytes += bytes;
         if (from & (CTS_WAY_READ | CTS_WAY_OWN_READ | CTS_WAY_ANY_ATOMIC) && to_writes)
             edge->war_bytes += bytes;
     }
@@ -259,9 +263,12 @@ static enum cts_status add_edge(struct state *s, const struct cts_flow_cell *cel
 enum writer_end { END_STORE, END_FREE, END_RUN };
 
 /* Bytes that a writer wrote are no longer there, or the run is over. */
-static void end_writer(struct state *s, const struct cts_flow_cell *cell, uint32_t tenant,
-                       uint64_t bytes, enum writer_end how)
+static void end_writer(struct state *s, const struct cts_flow_cell *cell,
+                       const struct cts_flow_state *state, const struct cts_flow_amount *amount,
+                       enum writer_end how)
 {
+    const uint32_t tenant = state->tenant;
+    const uint64_t bytes = amount->bytes;
     const struct cts_allocation *const row = tenant_of(s, tenant);
     if (cell->ways & CTS_WAY_END || !row) return;
     struct cts_flow_use *const use = &s->walk->uses[cell->node];
@@ -277,6 +284,11 @@ static void end_writer(struct state *s, const struct cts_flow_cell *cell, uint32
     *(how == END_STORE  ? &use->overwritten_bytes
       : how == END_FREE ? &use->freed_bytes
                         : &use->left_bytes) += bytes;
+    use->dead_sector_bytes += amount->sector_bytes;
+    if (how == END_STORE)
+        use->overwritten_sector_bytes += amount->sector_bytes;
+    else if (state->was_read)
+        use->ended_bytes += bytes;
 }
 
 static enum cts_status settle_writers(struct state *s, const struct cts_flow_state *state,
@@ -284,6 +296,7 @@ static enum cts_status settle_writers(struct state *s, const struct cts_flow_sta
 {
     enum cts_status status = CTS_OK;
     bool any = false, any_stale = false, any_written = false;
+    const struct cts_flow_amount amount = {met->bytes, met->sector_bytes};
     struct cts_flow_cell cell;
     for (uint32_t list = state->writers; list && !status; list = cell.next) {
         cell = cts_flow_cell_at(s->memory, list);
@@ -293,8 +306,7 @@ static enum cts_status settle_writers(struct state *s, const struct cts_flow_sta
         any_stale |= (cell.ways & CTS_WAY_STALE) != 0;
         if (!ends_writer(s, &cell, met->ways)) continue;
         if (reads_value(met->ways)) cell.last_reader = s->node + 1;
-        end_writer(s, &cell, state->tenant, met->bytes,
-                   met->ways & CTS_WAY_END ? END_FREE : END_STORE);
+        end_writer(s, &cell, state, &amount, met->ways & CTS_WAY_END ? END_FREE : END_STORE);
     }
     if (any && any_stale && !any_written && reads_value(met->ways) &&
         is_device_memory(s, state->tenant)) {
@@ -544,8 +556,8 @@ static enum cts_status walk_node(struct state *s, struct cts_error *error)
 
 /* ---- a rank ---- */
 
-static enum cts_status end_state(void *context, uint32_t number, uint64_t bytes,
-                                 struct cts_error *error)
+static enum cts_status end_state(void *context, uint32_t number,
+                                 const struct cts_flow_amount *amount, struct cts_error *error)
 {
     struct state *const s = context;
     const struct cts_flow_state state = cts_flow_state_at(s->memory, number);
@@ -553,7 +565,7 @@ static enum cts_status end_state(void *context, uint32_t number, uint64_t bytes,
     struct cts_flow_cell cell;
     for (uint32_t list = state.writers; list; list = cell.next) {
         cell = cts_flow_cell_at(s->memory, list);
-        end_writer(s, &cell, state.tenant, bytes, END_RUN);
+        end_writer(s, &cell, &state, amount, END_RUN);
     }
     return CTS_OK;
 }

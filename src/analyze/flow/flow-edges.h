@@ -18,13 +18,14 @@ struct cts_flow_edge {
     uint32_t from, to;   /* indices of nodes */
     uint32_t allocation; /* index in the catalogue; CTS_NONE: memory of no allocation */
     uint64_t raw_bytes, possible_raw_bytes, war_bytes, waw_bytes, commuting_bytes;
-    uint64_t end_bytes;   /* an allocation or free on one side, a touch on the other */
-    uint64_t race_bytes;  /* that conflict, in a pair that is not ordered */
-    uint64_t first, end;  /* all of them lie in [first, end) */
-    bool is_ordered;      /* from -> to */
-    bool is_implied;      /* another predecessor of `to` follows `from` */
-    bool is_raw_possible; /* every raw byte: stores that are not recorded may lie between */
-    bool is_outside;      /* of every allocation; races are not looked for */
+    uint64_t unread_waw_bytes; /* `to` stores over what nobody had read */
+    uint64_t end_bytes;        /* an allocation or free on one side, a touch on the other */
+    uint64_t race_bytes;       /* that conflict, in a pair that is not ordered */
+    uint64_t first, end;       /* all of them lie in [first, end) */
+    bool is_ordered;           /* from -> to */
+    bool is_implied;           /* another predecessor of `to` follows `from` */
+    bool is_raw_possible;      /* every raw byte: stores that are not recorded may lie between */
+    bool is_outside;           /* of every allocation; races are not looked for */
 };
 
 /* What became of what a node did. */
@@ -34,9 +35,12 @@ struct cts_flow_use {
     uint64_t host_bytes;              /* written, where the host can read */
     uint64_t overwritten_bytes;       /* written to device memory, stored over before any read */
     uint64_t freed_bytes, left_bytes; /* freed, left at the end, before any read */
-    uint64_t unread_bytes;            /* written where the host can read, and nobody seen to */
-    uint64_t stale_bytes;           /* read, and only an earlier tenant of the address wrote them */
-    uint32_t stale_allocation;      /* of some of them */
+    uint64_t dead_sector_bytes;       /* of the three, in sectors that they fill */
+    uint64_t overwritten_sector_bytes;
+    uint64_t ended_bytes;      /* freed or left like that, where earlier values had been read */
+    uint64_t unread_bytes;     /* written where the host can read, and nobody seen to */
+    uint64_t stale_bytes;      /* read, and only an earlier tenant of the address wrote them */
+    uint32_t stale_allocation; /* of some of them */
     bool hides_loads, hides_stores; /* a launch of which not all is recorded */
     bool hides_in_tensors;          /* what it stores unseen lies in its tensors */
 };

@@ -37,9 +37,29 @@ void cts_flow_facts_release(struct cts_flow_facts *facts)
     *facts = (struct cts_flow_facts){0};
 }
 
+/* What changes a program for less than the launch of a copy takes. */
+static bool is_small(const struct cts_flow_result *flow, const struct cts_flow_finding *finding)
+{
+    switch (finding->kind) {
+    case CTS_FLOW_DEAD_BYTES:
+    case CTS_FLOW_OVERWRITTEN_MEMSET:
+    case CTS_FLOW_OVERSIZED_COPY:
+    case CTS_FLOW_UNREAD_COPY:
+    case CTS_FLOW_NEEDLESS_ORDER:
+    case CTS_FLOW_REUSE_ORDER:
+        return finding->saved_bytes < flow->least_bytes;
+    default:
+        return false;
+    }
+}
+
 enum cts_status cts_flow_add(struct cts_flow_result *flow, const struct cts_flow_finding *finding,
                              struct cts_error *error)
 {
+    if (is_small(flow, finding)) {
+        flow->small_findings++;
+        return CTS_OK;
+    }
     if (flow->finding_count == flow->finding_capacity &&
         cts_array_grow((void **)&flow->findings, &flow->finding_capacity, flow->finding_count + 1,
                        sizeof *flow->findings, error))

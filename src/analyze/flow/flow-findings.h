@@ -30,6 +30,15 @@ static inline bool cts_flow_has_data(const struct cts_flow_edge *edge)
     return edge->is_ordered &&
            (edge->raw_bytes || edge->war_bytes || edge->waw_bytes || edge->end_bytes);
 }
+/* Whether u's value may show through where v stores: nobody had read it, and v, a launch that
+ * loads, may have decided by data where it stores. Its order is data's. */
+static inline bool cts_flow_shows_through(const struct cts_flow_result *flow,
+                                          const struct cts_flow_edge *edge)
+{
+    return edge->is_ordered && edge->unread_waw_bytes &&
+           flow->order.nodes[edge->to].kind == CTS_FLOW_LAUNCH &&
+           flow->walk.uses[edge->to].read_bytes;
+}
 /* Read and written. */
 uint64_t cts_flow_touched_bytes(const struct cts_flow_result *flow, uint32_t node);
 

@@ -132,7 +132,7 @@ struct cts_flow_state cts_flow_state_at(const struct cts_flow_memory *memory, ui
 {
     assert(state < memory->states.count);
     const uint32_t *const n = memory->states.items[state].numbers;
-    return (struct cts_flow_state){n[0], n[1], n[2]};
+    return (struct cts_flow_state){n[0], n[1], n[2], n[3]};
 }
 
 enum cts_status cts_flow_cell(struct cts_flow_memory *memory, const struct cts_flow_cell *cell,
@@ -145,8 +145,8 @@ enum cts_status cts_flow_cell(struct cts_flow_memory *memory, const struct cts_f
 enum cts_status cts_flow_state(struct cts_flow_memory *memory, const struct cts_flow_state *state,
                                uint32_t *number, struct cts_error *error)
 {
-    const uint32_t numbers[4] = {state->tenant, state->writers, state->readers, 0};
-    if (!state->tenant && !state->writers && !state->readers) {
+    const uint32_t numbers[4] = {state->tenant, state->writers, state->readers, state->was_read};
+    if (!state->tenant && !state->writers && !state->readers && !state->was_read) {
         *number = 0;
         return CTS_OK;
     }
@@ -285,6 +285,7 @@ static enum cts_status change(struct cts_flow_memory *memory, const struct stret
     const enum cts_status status = meet(memory, stretch->state, stretch->ways, &met, error);
     if (status) return status;
     met->bytes += end - first;
+    met->sector_bytes += cts_flow_sector_bytes(first, end);
     if (first < met->first) met->first = first;
     if (end > met->end) met->end = end;
     add_run(memory, stretch->start, met->next);
@@ -392,7 +393,7 @@ enum cts_status cts_flow_memory_end(struct cts_flow_memory *memory, const struct
 
 enum cts_status cts_flow_memory_each(const struct cts_flow_memory *memory,
                                      enum cts_status (*act)(void *context, uint32_t state,
-                                                            uint64_t bytes,
+                                                            const struct cts_flow_amount *amount,
                                                             struct cts_error *error),
                                      void *context, struct cts_error *error)
 {
@@ -402,7 +403,10 @@ enum cts_status cts_flow_memory_each(const struct cts_flow_memory *memory,
         for (uint32_t i = 0; i < page->count && !status; i++) {
             uint32_t end;
             const struct run run = run_of(page, i, &end);
-            if (run.state) status = act(context, run.state, end - run.start, error);
+            if (!run.state) continue;
+            const struct cts_flow_amount amount = {end - run.start,
+                                                   cts_flow_sector_bytes(run.start, end)};
+            status = act(context, run.state, &amount, error);
         }
     }
     return status;

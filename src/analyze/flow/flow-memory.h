@@ -21,6 +21,7 @@ struct cts_flow_cell {
 struct cts_flow_state {
     uint32_t tenant; /* index of the allocation + 1; 0: none */
     uint32_t writers, readers;
+    uint32_t was_read; /* 1: somebody has read the byte since it was allocated */
 };
 
 /* What a node met. */
@@ -28,7 +29,17 @@ struct cts_flow_met {
     uint32_t state, ways;
     uint32_t next;              /* the state that follows */
     uint64_t bytes, first, end; /* within [first, end) */
+    uint64_t sector_bytes;      /* of them, those in sectors that they fill */
 };
+
+/* Memory moves in sectors: bytes that share one with bytes in use move for nothing extra. */
+enum { CTS_FLOW_SECTOR_BYTES = 32 };
+static inline uint64_t cts_flow_sector_bytes(uint64_t start, uint64_t end)
+{
+    const uint64_t last = end / CTS_FLOW_SECTOR_BYTES;
+    const uint64_t first = start / CTS_FLOW_SECTOR_BYTES + (start % CTS_FLOW_SECTOR_BYTES != 0);
+    return first < last ? (last - first) * CTS_FLOW_SECTOR_BYTES : 0;
+}
 
 struct cts_flow_memory;
 CTS_MUST_CHECK enum cts_status cts_flow_memory_new(struct cts_flow_memory **memory,
@@ -59,10 +70,15 @@ CTS_MUST_CHECK enum cts_status cts_flow_memory_end(struct cts_flow_memory *memor
                                                    const struct cts_flow_met **met,
                                                    size_t *met_count, struct cts_error *error);
 
-/* All states and how many bytes have each, in no order; state 0 left out. */
+/* All runs of bytes of one state, in no order; state 0 left out. Of each, how many bytes, and how
+ * many of them in sectors that they fill. */
+struct cts_flow_amount {
+    uint64_t bytes, sector_bytes;
+};
 CTS_MUST_CHECK enum cts_status cts_flow_memory_each(
     const struct cts_flow_memory *memory,
-    enum cts_status (*act)(void *context, uint32_t state, uint64_t bytes, struct cts_error *error),
+    enum cts_status (*act)(void *context, uint32_t state, const struct cts_flow_amount *amount,
+                           struct cts_error *error),
     void *context, struct cts_error *error);
 
 #endif

@@ -103,7 +103,8 @@ static struct lengths along_edges(struct judge *judge, uint32_t node)
         if (!cts_flow_has_data(edge)) continue;
         const struct lengths from = judge->lengths[edge->from];
         if (most.needed < from.needed) most.needed = from.needed;
-        if (edge->raw_bytes && most.raw < from.raw) most.raw = from.raw;
+        const bool is_true = edge->raw_bytes || cts_flow_shows_through(judge->flow, edge);
+        if (is_true && most.raw < from.raw) most.raw = from.raw;
     }
     return most;
 }
@@ -187,7 +188,7 @@ static void look_along(const struct judge *judge, uint32_t from, uint32_t v, str
             continue;
         }
         const uint64_t bytes = edge->war_bytes + edge->waw_bytes + edge->end_bytes;
-        reason->has_raw |= edge->raw_bytes > 0;
+        reason->has_raw |= edge->raw_bytes > 0 || cts_flow_shows_through(flow, edge);
         reason->has_any = true;
         reason->bytes += bytes;
         if (reason->most_bytes >= bytes && reason->allocation != CTS_NONE) continue;
@@ -214,6 +215,7 @@ static enum cts_status judge_link(const struct judge *judge, uint32_t u, uint32_
                                              .node = u,
                                              .other = v,
                                              .allocation = reason.allocation,
+                                             .saved_bytes = a < b ? a : b,
                                              .bytes = reason.has_any ? reason.bytes
                                                       : a < b        ? a
                                                                      : b};

@@ -195,6 +195,7 @@ enum cts_status cts_flow_analyze(const struct cts_catalogue *catalogue,
                                  struct cts_flow_result *flow, struct cts_error *error)
 {
     *flow = (struct cts_flow_result){.catalogue = catalogue,
+                                     .least_bytes = options->least_bytes,
                                      .host_seen = is_host_seen(catalogue),
                                      .knows_threads = catalogue->call_count > 0};
     for (size_t i = 0; i < catalogue->call_count && !flow->knows_calls; i++)

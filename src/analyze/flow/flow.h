@@ -56,7 +56,9 @@ enum cts_flow_finding_kind {
     X(HOST, "the CPU may access it in code that is not instrumented")                              \
     X(SOME, "other executions of it are needed")                                                   \
     X(NO_HOST, "nothing goes to the host")                                                         \
-    X(PROCESSES, "another process may read it")
+    X(PROCESSES, "another process may read it")                                                    \
+    X(ENDED, "a longer run may read it: the memory was read before")                               \
+    X(DATA, "the data may decide what a kernel loads and stores")
 
 enum cts_flow_reason {
 #define X(name, text) CTS_FLOW_REASON_##name,
@@ -76,11 +78,16 @@ struct cts_flow_finding {
     enum cts_flow_map map; /* fusion */
     uint32_t sync;         /* needless wait: index in the catalogue */
     uint64_t times;
-    uint64_t bytes;      /* the evidence and the ceiling, summed over all times */
-    uint64_t first, end; /* addresses; 0: not said */
+    uint64_t bytes;       /* the evidence and the ceiling, summed over all times */
+    uint64_t saved_bytes; /* of one time: what a fix spares, as far as findings can be too small */
+    uint64_t first, end;  /* addresses; 0: not said */
 };
 
+/* A copy or memset of less takes as long as one of nothing: its launch. */
+#define CTS_FLOW_LEAST_BYTES UINT64_C(1024)
+
 struct cts_flow_options {
+    uint64_t least_bytes; /* findings that save less each time are counted only */
     unsigned threads;
     struct cts_progress *progress;
 };
@@ -91,7 +98,8 @@ struct cts_flow_result {
     struct cts_flow_walk walk;
     struct cts_flow_finding *findings; /* by kind, then bytes, largest first */
     size_t finding_count, finding_capacity;
-    uint64_t ordered_pairs; /* of nodes that conflict */
+    uint64_t least_bytes, small_findings; /* findings below the first are the second, each time */
+    uint64_t ordered_pairs;               /* of nodes that conflict */
     uint64_t race_pairs, possible_pairs;
     uint64_t unjudged_pairs; /* of a launch that is not fully recorded and what it is not ordered
                                 with */
