@@ -178,7 +178,10 @@ static void print_summary(const struct cts_catalogue *catalogue,
     if (summary->skipped)
         fprintf(stderr, "; %s not instrumented",
                 cts_counted_text(summary->skipped, "place", "places").text);
-    if (summary->unfinished_ranks) fputs("; incomplete, the program ended early", stderr);
+    if (summary->cut_off_ranks)
+        fputs("; incomplete, the program ended early", stderr);
+    else if (summary->unfinished_ranks)
+        fputs("; incomplete ('ctascope info' names what is missing)", stderr);
     if (summary->failure) print_part("; failure: ", summary->failure);
     fputc('\n', stderr);
 }

@@ -126,6 +126,8 @@ static void add_ranks(const struct cts_catalogue *catalogue, struct cts_run_summ
         dropped += rank->dropped_accesses;
         summary->dropped_records += rank->dropped_records;
         summary->unfinished_ranks += rank->end_ns == 0;
+        summary->cut_off_ranks +=
+            rank->end_ns == 0 && !cts_catalogue_own_end(catalogue, rank->rank);
         if (rank->start_ns < first_ns) first_ns = rank->start_ns;
         if (rank->end_ns > last_ns) last_ns = rank->end_ns;
         if (!summary->failure) summary->failure = rank->failure;

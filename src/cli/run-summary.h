@@ -29,9 +29,10 @@ struct cts_run_summary {
     uint64_t disk_bytes, access_bytes; /* of all files; of the access files */
     uint64_t duration_ns;              /* from the first rank's start to the last one's end */
     uint32_t unfinished_ranks;
-    bool is_decoded;     /* every record was, to find damage; for who prints it */
-    bool has_gaps;       /* some of what was recorded is missing; for who prints it */
-    const char *failure; /* the first rank's that has one, or NULL */
+    uint32_t cut_off_ranks; /* of these: that did not end by themselves */
+    bool is_decoded;        /* every record was, to find damage; for who prints it */
+    bool has_gaps;          /* some of what was recorded is missing; for who prints it */
+    const char *failure;    /* the first rank's that has one, or NULL */
 };
 
 /* `summary` is freed by cts_run_summary_release(); its strings belong to the catalogue. */

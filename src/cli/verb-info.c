@@ -73,9 +73,11 @@ static void print_totals(const struct cts_catalogue *catalogue, const struct cts
 {
     if (!catalogue->rank_count)
         print_line("complete", "NO: no process has recorded yet");
+    else if (s->cut_off_ranks)
+        print_line("complete", "NO: %u of %zu ranks did not terminate normally", s->cut_off_ranks,
+                   catalogue->rank_count);
     else if (s->unfinished_ranks)
-        print_line("complete", "NO: %u of %zu ranks did not terminate normally",
-                   s->unfinished_ranks, catalogue->rank_count);
+        print_line("complete", "NO: launches may be missing, see below");
     else if (s->dropped_accesses || s->dropped_records)
         print_line("complete", "NO: the recorder dropped accesses, see below");
     else if (s->has_gaps)

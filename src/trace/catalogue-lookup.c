@@ -52,6 +52,17 @@ const struct cts_launch *cts_catalogue_launch(const struct cts_catalogue *catalo
     return row->launch == launch ? row : NULL;
 }
 
+const struct cts_ending *cts_catalogue_own_end(const struct cts_catalogue *catalogue, uint32_t rank)
+{
+    for (size_t i = 0; i < catalogue->ending_count; i++) {
+        const struct cts_ending *const ending = &catalogue->endings[i];
+        if (ending->rank == rank && ending->how &&
+            (!strcmp(ending->how, "closed") || !strcmp(ending->how, "exit")))
+            return ending;
+    }
+    return NULL;
+}
+
 bool cts_catalogue_lacks_constants(const struct cts_catalogue *catalogue)
 {
     for (size_t i = 0; i < catalogue->rank_count; i++) {

@@ -455,6 +455,10 @@ CTS_MUST_CHECK enum cts_status
 cts_catalogue_read(const char *run_path, struct cts_catalogue *catalogue, struct cts_error *error);
 void cts_catalogue_release(struct cts_catalogue *catalogue);
 
+/* How the process of a rank ended if it did so by itself (not by a signal); else NULL. */
+const struct cts_ending *cts_catalogue_own_end(const struct cts_catalogue *catalogue,
+                                               uint32_t rank);
+
 /* Whether loads of constant memory are missing: the recorder of unmodified GPU programs sees none
  * (the Sanitizer has no callback for them), and compiled-in recorders leave those of __constant__
  * variables out. */

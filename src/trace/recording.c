@@ -142,17 +142,40 @@ static void name_missing_files(struct cts_recording *recording)
     }
 }
 
+/* A process that ended by itself: what is missing then was asked for too late, or its recorder
+ * could not write it. */
+static void name_lost_rows(const struct cts_ending *ending, struct cts_gaps *gaps)
+{
+    const uint64_t asked = ending->launches_asked, complete = ending->launches_complete;
+    const uint64_t open = asked > complete ? asked - complete : 0;
+    if (ending->rows_lost)
+        cts_gaps_add(gaps,
+                     "rank %u could not write %" PRIu64 " rows of its catalogue; %" PRIu64
+                     " of %" PRIu64 " launches may be missing",
+                     ending->rank, ending->rows_lost, open, asked);
+    else
+        cts_gaps_add(gaps,
+                     "rank %u ended before its launches did: %" PRIu64 " of %" PRIu64
+                     " may be missing",
+                     ending->rank, open, asked);
+}
+
 /* Names ranks whose work cannot be counted: a process that ended early may have done more than its
  * rows and files show, and a process that never began to record left nothing. */
 static void name_unfinished_ranks(struct cts_recording *recording)
 {
     struct cts_catalogue *const catalogue = &recording->catalogue;
     if (!catalogue->rank_count) cts_gaps_add(&catalogue->gaps, "no process recorded into it");
-    for (size_t i = 0; i < catalogue->rank_count; i++)
-        if (!catalogue->ranks[i].end_ns)
+    for (size_t i = 0; i < catalogue->rank_count; i++) {
+        const uint32_t rank = catalogue->ranks[i].rank;
+        const struct cts_ending *const ending = cts_catalogue_own_end(catalogue, rank);
+        if (catalogue->ranks[i].end_ns) continue;
+        if (ending && (ending->rows_lost || ending->launches_asked > ending->launches_complete))
+            name_lost_rows(ending, &catalogue->gaps);
+        else
             cts_gaps_add(&catalogue->gaps,
-                         "rank %u did not exit normally: its last launches may be missing",
-                         catalogue->ranks[i].rank);
+                         "rank %u did not exit normally: its last launches may be missing", rank);
+    }
 }
 
 /* ---- opening ---- */

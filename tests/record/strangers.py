@@ -4,6 +4,7 @@ one, and its run is whole, of memory and of time. docs/results/2026-11-23-robust
 import json
 import os
 import subprocess
+import unittest
 
 import support
 
@@ -48,6 +49,16 @@ class Strangers(support.RecordTest):
         self.assertEqual(totals["accesses"] + totals["dropped_accesses"], totals["launches"] * 2048)
         self.assertEqual(self.comm("run-0")["soundness"]["lower_bound"],
                          totals["dropped_accesses"] > 0)
+
+    @unittest.skipIf(os.getuid() != 0, "only root becomes another user")
+    def test_rights_lost_on_the_way(self):
+        """What could not be written is named as that; nothing says that the program was cut off."""
+        program = support.compiled("loses-its-rights.cu", "-O2")
+        done = self.record("run", program, status=6)
+        said = json.dumps(self.comm("run"))
+        self.assertRegex(said, "could not write [0-9]+ rows of its catalogue")
+        self.assertNotRegex(said + done.stderr, "exit normally|ended early")
+        self.assertIs(self.comm("run")["soundness"]["lower_bound"], True)
 
     def test_nobody_reads_what_is_said(self):
         """A message of the recorder's into a closed pipe does not end the program."""
