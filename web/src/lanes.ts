@@ -1,5 +1,7 @@
 // Lanes of intervals as ctascope packs them into a page (src/report/lanes.h): chunks with an
 // overview, unpacked when one looks closely.
+import { numbersOf } from "./numbers";
+
 export interface Chunk {
     start: number;
     end: number;
@@ -36,18 +38,8 @@ export function decode(bytes: Uint8Array, count: number): Intervals {
         place: new Uint32Array(count),
         link: new Float64Array(count),
     };
-    let at = 0,
-        before = 0;
-    const next = (): number => {
-        let value = 0,
-            scale = 1;
-        for (;;) {
-            const byte = bytes[at++];
-            value += (byte & 0x7f) * scale;
-            if (byte < 0x80) return value;
-            scale *= 128;
-        }
-    };
+    let before = 0;
+    const next = numbersOf(bytes);
     for (let i = 0; i < count; i++) {
         before += next();
         out.start[i] = before;

@@ -4,7 +4,7 @@ import type { ComponentChildren } from "preact";
 import { number, type Memory } from "./data";
 import { FigureCards } from "./figure";
 import { bytes, count, counted, percent, shortName } from "./format";
-import { Table } from "./table";
+import { Table, Warnings } from "./table";
 
 function Kernel({ name }: { name: string | null }) {
     return <code title={name ?? ""}>{shortName(name)}</code>;
@@ -165,15 +165,7 @@ export function MemorySection({ data }: { data: Memory }) {
         <>
             <p>{summary(data)}</p>
             {data.partition_answer && <p class="lines">Split over several GPUs: {data.partition_answer.trim()}</p>}
-            {notes.length > 0 && (
-                <div class="warning">
-                    <ul>
-                        {notes.map((note) => (
-                            <li>{note}</li>
-                        ))}
-                    </ul>
-                </div>
-            )}
+            <Warnings texts={notes} />
             <div class="tiles">
                 <Tile value={count(number(t, "launches"))} label="kernel launches" />
                 <Tile value={bytes(number(t, "global_read_unique_bytes"))} label="read, each byte once per CTA" />

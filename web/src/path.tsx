@@ -1,7 +1,7 @@
 // What the time waits on: the critical path, waits and blame, over the timeline.
 import { useState } from "preact/hooks";
 import { count, counted, percent, rating, time } from "./format";
-import { Table } from "./table";
+import { Table, Warnings } from "./table";
 import { Timeline } from "./timeline";
 import type { TimelineData } from "./timeline-frame";
 
@@ -237,15 +237,7 @@ export function PathSection({ path, timeline }: { path: PathData; timeline: Time
     return (
         <>
             <p>{path.summary.join(" ")}</p>
-            {notes.length > 0 && (
-                <div class="warning">
-                    <ul>
-                        {notes.map((note) => (
-                            <li>{note}</li>
-                        ))}
-                    </ul>
-                </div>
-            )}
+            <Warnings texts={notes} />
             <section class="card">
                 <h2>Timeline</h2>
                 <p class="soft">

@@ -34,3 +34,17 @@ export function Table({ columns, rows, left }: { columns: Column[]; rows: Compon
         </>
     );
 }
+
+// What a reader has to know before the numbers; nothing where there is nothing.
+export function Warnings({ texts }: { texts: string[] }) {
+    if (!texts.length) return null;
+    return (
+        <div class="warning">
+            <ul>
+                {texts.map((text) => (
+                    <li>{text}</li>
+                ))}
+            </ul>
+        </div>
+    );
+}

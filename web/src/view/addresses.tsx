@@ -9,7 +9,7 @@ import { useAsk } from "./ask";
 import { unitOf } from "./canvas";
 import { inferPitch } from "./pitch";
 import { marksOf, useModel, type Model } from "./model";
-import { Choice, Empty, Head, Share, Unrecorded } from "./parts";
+import { Choice, Empty, Head, Inks, Share, Unrecorded } from "./parts";
 import { allocationName, ownerOf } from "./places";
 import { BANKS } from "./requests";
 import type { Allocation, Group, LaunchInfo, Site, Space } from "./source";
@@ -464,12 +464,7 @@ function Legend({ shown }: { shown: Shown }) {
                 {region.space === "shared" && region.allocation && "of each CTA, "}
                 {isWhole(shown) ? bytes(all) : `${bytes(window.last - window.first + 1)} of ${bytes(all)}`}
             </span>{" "}
-            <span class="soft inks">
-                <i class="ramp load" />
-                read <i class="ramp store" />
-                written <i class="ramp atomic" />
-                both
-            </span>
+            <Inks />
         </>
     );
 }

@@ -1,7 +1,8 @@
 // Answers from what `ctascope report --accesses` has put into the page: one launch's records, and
 // what the server would say of the rest (docs/view-protocol.md). Every answer is made here as the
-// server makes it (src/analyze/selection/); tests compare the two.
+// server makes it (src/view/selection/); tests compare the two.
 import type { Memory } from "../data";
+import { numbersOf } from "../numbers";
 import { decodeColumns } from "./columns";
 import type {
     Allocation,
@@ -80,20 +81,7 @@ async function unpack(text: string, widthOf: (site: number) => number): Promise<
     const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate"));
     const { numbers, columns } = decodeColumns(await new Response(stream).arrayBuffer());
     const count = numbers[0];
-    const read = (stream: number) => {
-        const bytes = columns[stream] as Uint8Array;
-        let at = 0;
-        return () => {
-            let value = 0,
-                scale = 1;
-            for (;;) {
-                const byte = bytes[at++];
-                value += (byte & 0x7f) * scale;
-                if (byte < 0x80) return value;
-                scale *= 128;
-            }
-        };
-    };
+    const read = (stream: number) => numbersOf(columns[stream] as Uint8Array);
     const unfold = (value: number) => (value % 2 ? -(value + 1) / 2 : value / 2);
     const table: Table = {
         count,

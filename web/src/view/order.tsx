@@ -12,7 +12,7 @@ import { useModel, type Model } from "./model";
 import * as frames from "./order-frame";
 import { BOTTOM, LEFT, RIGHT, TOP, type Drag, type Extent, type Frame } from "./order-frame";
 import { dotsOf, drawDrag, drawOrder, type Dots } from "./order-paint";
-import { Choice, Failed, Head, NothingLeft, Unrecorded } from "./parts";
+import { Choice, Failed, Head, Inks, NothingLeft, Unrecorded } from "./parts";
 import { addressText, allocationAt, allocationName } from "./places";
 import type { Space } from "./source";
 import { hex, isFiltered } from "./state";
@@ -141,12 +141,7 @@ export function OrderView() {
                 <span class="soft">
                     {hint || (single ? "one column each; click to select" : "drag or scroll to zoom")}
                 </span>{" "}
-                <span class="soft inks">
-                    <i class="ramp load" />
-                    read <i class="ramp store" />
-                    written <i class="ramp atomic" />
-                    both
-                </span>
+                <Inks />
             </Head>
             {model.run.recorder === "cpu" && (
                 <p class="soft axes pad">

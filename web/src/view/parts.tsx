@@ -3,6 +3,7 @@ import type { ComponentChildren } from "preact";
 import { bytes, count, counted } from "../format";
 import type { Answer } from "./ask";
 import { useModel } from "./model";
+import type { LineRow } from "./source";
 import { NO_FILTER, isFiltered } from "./state";
 
 export const plural = (n: number, one: string, many = `${one}s`) => (n === 1 ? one : many);
@@ -118,16 +119,18 @@ export function Share({ value, children, tone }: { value: number; children: Comp
     );
 }
 
+// The colours of accesses.
+export const Inks = () => (
+    <span class="soft inks">
+        <i class="ramp load" />
+        read <i class="ramp store" />
+        written <i class="ramp atomic" />
+        both
+    </span>
+);
+
 // What a group of requests cost, in words.
-export function costTexts(row: {
-    records: number;
-    accesses: number;
-    bytes: number;
-    sectors: number;
-    idealSectors: number;
-    wavefronts: number;
-    idealWavefronts: number;
-}): string[] {
+export function costTexts(row: Omit<LineRow, "line" | "findings">): string[] {
     const { records, accesses, sectors, wavefronts } = row;
     return [
         `${counted(records, "request", "requests")}, ${counted(accesses, "access", "accesses")}, ` +
