@@ -90,7 +90,7 @@ static void remove_browser_file(void)
 
 /* ---- the end ---- */
 
-enum { CLEAN_END_NS = 500000000 }; /* what an orderly end may take */
+enum { CLEAN_END_NS = 100000000 }; /* what an orderly end may take: usually a fifth of it */
 
 /* Ctrl-C and its like are waited for by a thread of their own, from before the run is opened. The
  * server only reads, so the process may end wherever it is: it does so when an orderly end takes
