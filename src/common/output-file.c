@@ -69,7 +69,9 @@ static bool is_of_run(const char *below)
     if (!strcmp(below, ".recording") || !strcmp(below, ".ids")) return true;
     if (begins_with(below, ".process-") || begins_with(below, ".failure-")) return true;
     if (!strcmp(below, "timeline") || !strcmp(below, "timeline.new")) return true;
-    return strchr(below, '/') && (begins_with(below, "rank-") || begins_with(below, "timeline/"));
+    if (begins_with(below, "timeline/")) return true;
+    return begins_with(below, "rank-") &&
+           (strchr(below, '/') || !below[5 + strspn(below + 5, "0123456789")]);
 }
 
 /* NAME.otf2, NAME.def, NAME/K.evt and NAME/K.def where NAME.otf2 is. */
@@ -150,15 +152,28 @@ static void remove_left_over(int directory, const char *name, const char *path)
     close(file);
 }
 
+/* The path, its name shortened so that `more` bytes still fit. */
+static void shorten(const char *path, size_t more, char stem[PATH_MAX])
+{
+    const char *const slash = strrchr(path, '/');
+    const char *const name = slash ? slash + 1 : path;
+    const size_t left = NAME_MAX - more, length = strlen(name);
+    snprintf(stem, PATH_MAX, "%.*s%.*s", (int)(name - path), path,
+             (int)(length < left ? length : left), name);
+}
+
 /* A new file beside the target with the mode and, where we may, the owner of what is there. */
 static int make_temporary(struct cts_output *output, const struct stat *old)
 {
-    if (asprintf(&output->temporary, "%s.part-%d", output->target, (int)getpid()) < 0) {
+    char end[32], stem[PATH_MAX];
+    snprintf(end, sizeof end, ".part-%d", (int)getpid());
+    shorten(output->target, strlen(end), stem);
+    if (asprintf(&output->temporary, "%s%s", stem, end) < 0) {
         output->temporary = NULL;
         errno = ENOMEM;
         return -1;
     }
-    cts_unfinished_sweep(output->target, ".part-", remove_left_over);
+    cts_unfinished_sweep(stem, ".part-", remove_left_over);
     output->unfinished = cts_unfinished_add(CTS_UNFINISHED_FILE, output->temporary, NULL);
     const int file = cts_open_file(output->temporary, O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW,
                                    old ? old->st_mode & 0777 : 0666);

@@ -7,6 +7,7 @@
 #include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -150,6 +151,22 @@ static void remove_left_over(int directory, const char *name, const char *path)
         (void)unlinkat(directory, name, AT_REMOVEDIR);
 }
 
+/* What cannot be replaced whole: a link would be, and not the run; and below a directory that is
+ * gone no relative path leads anywhere. */
+static enum cts_status check_place(const char *home, struct cts_error *error)
+{
+    struct stat info;
+    char real[PATH_MAX], here[PATH_MAX];
+    if (!lstat(home, &info) && S_ISLNK(info.st_mode))
+        return cts_fail(error, CTS_USAGE, "'%s' is a symbolic link: name the run itself", home);
+    const bool is_known = realpath(home, real) && getcwd(here, sizeof here);
+    const size_t length = is_known ? strlen(real) : 0;
+    if (is_known && strncmp(here, real, length) == 0 && (!here[length] || here[length] == '/'))
+        return cts_fail(error, CTS_USAGE,
+                        "cannot replace '%s' from inside: change the directory first", home);
+    return CTS_OK;
+}
+
 enum cts_status cts_run_set_aside(const char *run_path, struct cts_run_aside *aside,
                                   struct cts_error *error)
 {
@@ -160,7 +177,8 @@ enum cts_status cts_run_set_aside(const char *run_path, struct cts_run_aside *as
         (size_t)snprintf(aside->path, sizeof aside->path, "%.*s.old-%d", (int)length, run_path,
                          getpid()) >= sizeof aside->path)
         return cts_fail(error, CTS_USAGE, "the path '%.100s...' is too long", run_path);
-    const enum cts_status status = walk_folder(&(struct walk){run_path, false, error}, "");
+    enum cts_status status = check_place(home, error);
+    if (!status) status = walk_folder(&(struct walk){run_path, false, error}, "");
     if (status) return status;
     cts_unfinished_sweep(home, ".old-", remove_left_over);
     aside->unfinished = cts_unfinished_add(CTS_UNFINISHED_RUN, aside->path, home);

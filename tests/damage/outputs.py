@@ -108,6 +108,13 @@ class Outputs(unittest.TestCase):
                 self.assertEqual(sorted(os.listdir(".")), before)
                 os.remove("target")
 
+    def test_a_name_as_long_as_a_file_system_takes(self):
+        name = "n" * 250 + ".html"
+        self.addCleanup(os.remove, name)
+        self.write(("report", "memory", "-o"), name)
+        self.write(("report", "memory", "-o"), name)
+        self.assertEqual([n for n in os.listdir(".") if n.startswith("nnn")], [name])
+
     def test_a_file_keeps_its_owner(self):
         if os.getuid() != 0:
             self.skipTest("only root gives files away")

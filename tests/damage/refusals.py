@@ -461,6 +461,7 @@ class Refusals(unittest.TestCase):
                           ("path", "enriched/traces.otf2", "--chrome", "enriched/traces/0.evt"),
                           ("export", "whole", "-o", accesses),
                           ("export", "whole", "--format", "csv", "-o", "whole/rank-0/new"),
+                          ("export", "whole", "-o", "whole/rank-9"),
                           ("partition", "whole", "-n", "2", "--assignment", "whole/run.db"),
                           ("report", "whole", "-o", "page.html", "--figures", "whole/timeline")):
             with self.subTest(arguments=arguments):

@@ -77,6 +77,18 @@ class Directories(support.RecordTest):
         self.assertEqual(os.listdir("precious"), ["file"])
         self.assertFalse(os.path.lexists("run/.process-of-old"))
 
+    def test_force_where_a_run_cannot_be_replaced_whole(self):
+        """A link to it would be; and from inside no relative path would lead out again."""
+        self.record("run", self.program, "ok")
+        whole = content("run")
+        os.symlink("run", "link")
+        self.refused("link", "'link' is a symbolic link", options=("--force",))
+        os.chdir("run")
+        self.addCleanup(os.chdir, "..")
+        self.refused("../run", "cannot replace '../run' from inside", options=("--force",))
+        self.assertEqual(content("../run"), whole)
+        self.assertEqual(os.readlink("../link"), "run")
+
     def test_force_keeps_files_of_others(self):
         """Also those that have a run's names in another place, and those in a folder of the run."""
         self.record("run", self.program, "ok", options=("--timeline", "--memory"))
