@@ -146,7 +146,8 @@ struct cts_access_slot {
     struct cts_bits *bits;
     struct cts_bits_cached page; /* of its bits, the last one used */
     size_t leader; /* of the CTA that is being settled: the first slot with the same pieces, */
-    struct cts_intervals set; /*   its set, if this is the leader */
+    struct cts_intervals set; /*   its set, if this is the leader, */
+    uint64_t set_bytes;       /*   how much that is, */
     uint64_t warp_distinct;   /*   and how much is new to the warps, likewise */
 };
 
@@ -354,7 +355,7 @@ CTS_MUST_CHECK enum cts_status cts_access_take_step(struct cts_access_model *mod
 /* What is recorded of the launch at hand. */
 void cts_access_begin_races(struct cts_access_model *model, bool is_wanted);
 /* The CTA's records are complete: which bytes do its warps share? */
-/* Slots know their leaders. */
+/* Slots know their leaders, and these their sets. */
 CTS_MUST_CHECK enum cts_status cts_access_note_sharing(struct cts_access_worker *worker,
                                                        const struct cts_access_cta *cta);
 /* After the first look: the launch is read again, if anything is suspected. */

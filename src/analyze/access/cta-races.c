@@ -25,29 +25,40 @@ static bool is_candidate(const struct cts_access_slot *slot, const struct cts_pi
     return slot->space == CTS_SPACE_GLOBAL && pieces->count;
 }
 
+/* Whether more than one warp touched global memory. */
+static bool has_two_warps(const struct cts_access_worker *worker, const struct cts_access_cta *cta)
+{
+    uint32_t warps = 0;
+    for (size_t i = 0; i < cta->piece_slots && i < worker->slot_count; i++) {
+        const struct cts_pieces *const pieces = &cta->pieces[i];
+        if (!is_candidate(&worker->slots[i], pieces)) continue;
+        for (size_t k = 0; k < pieces->count; k++) {
+            warps |= 1u << pieces->items[k].warp % 32;
+            if (warps & (warps - 1)) return true;
+        }
+    }
+    return false;
+}
+
+static const struct cts_intervals *set_of(const struct cts_access_worker *worker, size_t slot)
+{
+    return &worker->slots[worker->slots[slot].leader].set;
+}
+
 /* The hull of all that is stored; false: nothing is, or by one warp that is alone. */
 static bool stored_hull(const struct cts_access_worker *worker, const struct cts_access_cta *cta,
                         uint64_t *low, uint64_t *high)
 {
-    uint32_t warps = 0;
-    bool any = false;
     *low = UINT64_MAX;
     *high = 0;
     for (size_t i = 0; i < cta->piece_slots && i < worker->slot_count; i++) {
-        const struct cts_pieces *const pieces = &cta->pieces[i];
-        if (!is_candidate(&worker->slots[i], pieces)) continue;
-        const bool stores = worker->slots[i].class == CTS_CLASS_STORE;
-        for (size_t k = 0; k < pieces->count; k++) {
-            const struct cts_piece *const piece = &pieces->items[k];
-            const uint64_t end = piece->start + (uint64_t)piece->stride_bytes * (piece->count - 1) +
-                                 piece->length_bytes;
-            warps |= 1u << piece->warp % 32;
-            any |= stores;
-            if (stores && piece->start < *low) *low = piece->start;
-            if (stores && end > *high) *high = end;
-        }
+        const struct cts_access_slot *const slot = &worker->slots[i];
+        if (slot->class != CTS_CLASS_STORE || !is_candidate(slot, &cta->pieces[i])) continue;
+        const struct cts_intervals *const set = set_of(worker, i);
+        if (set->items[0].start < *low) *low = set->items[0].start;
+        if (set->items[set->count - 1].end > *high) *high = set->items[set->count - 1].end;
     }
-    return any && (warps & (warps - 1));
+    return *high && has_two_warps(worker, cta);
 }
 
 /* Whose a span is, and whether it is stored, stand where others have their moment. */
@@ -187,6 +198,8 @@ enum cts_status cts_access_note_sharing(struct cts_access_worker *worker,
         const struct cts_pieces *const pieces = &cta->pieces[i];
         const struct cts_access_slot *const slot = &worker->slots[i];
         if (!is_candidate(slot, pieces) || slot->leader != i) continue;
+        const struct cts_intervals *const set = &slot->set;
+        if (set->items[0].start >= high || set->items[set->count - 1].end <= low) continue;
         const bool stores = stores_pieces(worker, cta, i);
         for (size_t k = 0; k < pieces->count && !status; k++)
             status = add_piece(worker, &pieces->items[k], stores, low, high);

@@ -525,10 +525,11 @@ static enum cts_status measure_slot(struct cts_access_worker *worker,
     const enum cts_status status =
         leader == slot ? unite(worker, &cta->pieces[index], &slot->warp_distinct, &slot->set)
                        : CTS_OK;
+    if (leader == slot && !status) slot->set_bytes = cts_intervals_bytes(&slot->set);
     if (status || slot->row == SIZE_MAX) return status;
     struct cts_access_counts *const counts = &worker->rows.items[slot->row].counts;
     counts->warp_distinct_bytes += leader->warp_distinct;
-    counts->cta_distinct_bytes += cts_intervals_bytes(&leader->set);
+    counts->cta_distinct_bytes += leader->set_bytes;
     return CTS_OK;
 }
 
@@ -582,7 +583,7 @@ static enum cts_status paint_slots(struct cts_access_worker *worker,
     enum cts_status status = CTS_OK;
     for (size_t i = leader; i < slots_of(worker, cta) && !status; i++) {
         struct cts_access_slot *const slot = &worker->slots[i];
-        uint64_t new_bytes = cts_intervals_bytes(set);
+        uint64_t new_bytes = worker->slots[leader].set_bytes;
         if (!cta->pieces[i].count || slot->leader != leader) continue;
         if (slot->space == CTS_SPACE_GLOBAL || slot->space == CTS_SPACE_CONSTANT)
             status = paint_slot(worker, slot, set, &new_bytes);
@@ -641,6 +642,15 @@ static void forget_pieces(const struct cts_access_worker *worker, struct cts_acc
     }
 }
 
+static enum cts_status measure_slots(struct cts_access_worker *worker,
+                                     const struct cts_access_cta *cta)
+{
+    enum cts_status status = CTS_OK;
+    for (size_t i = 0; i < slots_of(worker, cta) && !status; i++)
+        if (cta->pieces[i].count) status = measure_slot(worker, cta, i);
+    return status;
+}
+
 static enum cts_status settle_slots(struct cts_access_worker *worker,
                                     const struct cts_access_cta *cta)
 {
@@ -649,8 +659,6 @@ static enum cts_status settle_slots(struct cts_access_worker *worker,
     const size_t count = slots_of(worker, cta);
     enum cts_status status = CTS_OK;
     unions[0]->count = 0;
-    for (size_t i = 0; i < count && !status; i++)
-        if (cta->pieces[i].count) status = measure_slot(worker, cta, i);
     for (size_t i = 0; i < count && !status; i++)
         if (cta->pieces[i].count && worker->slots[i].leader == i)
             status = settle_set(worker, cta, i, unions);
@@ -665,7 +673,8 @@ enum cts_status cts_access_settle_cta(struct cts_access_worker *worker, struct c
 {
     struct cts_access_model *const model = worker->model;
     find_leaders(worker, cta);
-    enum cts_status status = cts_access_note_sharing(worker, cta);
+    enum cts_status status = measure_slots(worker, cta);
+    if (!status) status = cts_access_note_sharing(worker, cta);
     if (!status) status = settle_slots(worker, cta);
     forget_pieces(worker, cta);
     if (!status && model->look < CTS_LOOK_ORDER && worker->scattered.count >= model->scattered_max)
