@@ -17,8 +17,8 @@
 enum {
     WARPS_MOST = 3,
     THREADS_MOST = WARPS_MOST * 32,
-    OPS_MOST = 80, /* of a warp */
-    ROUNDS_MOST = 6,
+    OPS_MOST = 120, /* of a warp */
+    ROUNDS_MOST = 7,
     MBARRIERS = 2,
     PAST_MOST = 1 << 15,
     SIGNALS = 2,
@@ -107,7 +107,7 @@ static void add_access(struct program *p, unsigned warp, bool is_copy)
 /* Some warps arrive at an mbarrier; some wait for that, those that arrive not at once. */
 static void add_mbarrier(struct program *p)
 {
-    const unsigned id = below(MBARRIERS), phase = p->phases[id]++;
+    const unsigned id = chance(20), phase = p->phases[id]++;
     const unsigned argument = id + MBARRIERS * phase, elected = below(p->warps);
     for (unsigned w = 0; w < p->warps; w++) {
         if (w == elected || chance(60)) {
@@ -148,7 +148,7 @@ static void add_round(struct program *p, unsigned round)
             if (chance(10)) add(p, w, WAIT)->argument = below(2);
         }
     }
-    const unsigned kind = below(6);
+    const unsigned kind = below(9);
     if (kind >= 4) add_mbarrier(p);
     const unsigned id = 1 + round % 7, left_out = below(p->warps);
     for (unsigned w = 0; w < p->warps; w++) {
