@@ -23,8 +23,32 @@ __global__ void walk(int *marks, int *results, int seed)
     }
 }
 
+// Lanes that skip __activemask() in an iteration meet others in the next one on the CPU device; their
+// records stay in their iterations.
+__global__ void search(const int *in, int *out, int *list, int n)
+{
+    const int lane = threadIdx.x % 32, w = blockIdx.x * WARPS + threadIdx.x / 32;
+    int best = 0;
+    for (int i = 0; i < n; i++) {
+        const int at = (w * n + i) * 32 + lane, x = in[at];
+        if (x % 5 == lane % 5) {
+            best = max(best, x);
+        } else if (x % 7 == 0) {
+            out[at] = 0;
+            continue;
+        }
+        const unsigned odd = __ballot_sync(__activemask(), x & 1);
+        if (lane == __ffs(odd) - 1) list[w * n + i] = odd; // @0 few active lanes
+        out[at] = best;
+    }
+}
+
 int main()
 {
+    const int n = 64;
+    int *const in = device_array<int>(CTAS * WARPS * n * 32, [](size_t i) { return int(i * 7919 % 1009); });
+    int *const out = device_zeros<int>(CTAS * WARPS * n * 32), *const list = device_zeros<int>(CTAS * WARPS * n);
+    search<<<CTAS, WARPS * 32>>>(in, out, list, n);
     int *const marks = device_zeros<int>(CTAS * WARPS * STEPS * 8);
     int *const results = device_zeros<int>(CTAS * WARPS * STEPS * 32);
     walk<<<CTAS, WARPS * 32>>>(marks, results, 3);

@@ -9,7 +9,9 @@
  * Without a mask (*loose*: __activemask, and the forms from before Volta): the hardware takes the
  * lanes that happen to execute together. Here: when no other lane of the warp can run without
  * waiting, the lanes that wait at the same call of the same kind. So __activemask() in a branch
- * gives all the lanes that took the branch, and a following collective with that mask completes. */
+ * gives all the lanes that took the branch, and a following collective with that mask completes.
+ * A lane that skips the call in one iteration of a loop meets others in the next, though, which a
+ * GPU would hardly do: from then on the log of the warp is not told who meets whom. */
 #include "record/cpu/engine/worker.h"
 
 #include <string.h>
@@ -138,7 +140,7 @@ static void release(struct cts_cta *cta, struct cts_warp *warp, uint32_t group, 
 {
     const uint32_t first_lane = (uint32_t)(warp - cta->warps) * CTS_WARP_LANES;
     compute(cta, first_lane, cta->wait[first_lane + (uint32_t)__builtin_ctz(group)], group);
-    if (cta->logs) log_meeting(cta, group, running);
+    if (cta->logs && !warp->met_loosely) log_meeting(cta, group, running);
     warp->meeting &= ~group;
     warp->loose &= ~group;
     warp->ready |= group;
@@ -179,6 +181,7 @@ bool cts_collective_meet_loose(struct cts_cta *cta, struct cts_warp *warp)
             cta->wait_place[first_lane + bit] == cta->wait_place[lead])
             group |= 1u << bit;
     }
+    warp->met_loosely = true;
     release(cta, warp, group, CTS_WARP_LANES);
     return warp->ready != 0;
 }

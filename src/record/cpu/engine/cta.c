@@ -430,6 +430,7 @@ static void start_warps(struct cts_cta *cta, const struct cts_grid *launch)
         warp->ready = warp->live;
         warp->yielded = warp->full = warp->blocked = warp->woken = warp->catching = 0;
         warp->meeting = warp->loose = 0;
+        warp->met_loosely = false;
         cts_log_state_reset(&warp->log_state);
     }
     memset(cta->sp, 0, launch->thread_count * sizeof cta->sp[0]);

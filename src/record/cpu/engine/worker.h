@@ -141,6 +141,7 @@ struct cts_warp {
     uint32_t catching; /* * lets others catch up; the last of them are ready in the next sweep */
     uint32_t meeting;  /* * waits in a collective of the warp */
     uint32_t loose;    /* of `meeting`: in one without a mask, see collective.c */
+    bool met_loosely;  /* once: lanes of different iterations may have been together */
     struct cts_log_state log_state;
 };
 
