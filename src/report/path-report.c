@@ -9,6 +9,23 @@
 #include "report/gaps-report.h"
 #include "report/path-words.h"
 
+/* Threads that waited for what is not recorded. */
+static void print_blocked(const struct cts_path_report *report, FILE *file)
+{
+    const struct cts_path_blocked *const blocked = &report->result->blocked;
+    char first[128], more[128] = "";
+    if (!blocked->count) return;
+    if (blocked->count > 1)
+        snprintf(more, sizeof more, " and %s",
+                 cts_counted_text(blocked->count - 1, "more thread", "more threads").text);
+    cts_print_paragraph(
+        file, 6,
+        "Note: %s%s used the CPU for %s of the time outside recorded waits and calls; what %s "
+        "waited for is not recorded",
+        cts_path_location_name(report, (uint32_t)blocked->location, first, sizeof first), more,
+        cts_percent_text(blocked->cpu_ns, blocked->time_ns).text, *more ? "they" : "it");
+}
+
 void cts_path_print_notes(const struct cts_path_report *report, FILE *file)
 {
     for (unsigned i = 0; i < CTS_PATH_WARNING_COUNT; i++)
@@ -16,6 +33,7 @@ void cts_path_print_notes(const struct cts_path_report *report, FILE *file)
             cts_print_paragraph(file, 6, "Note: %s %s",
                                 cts_count_text(report->result->warnings[i]).text,
                                 cts_path_warning_texts[i]);
+    print_blocked(report, file);
     if (report->kernels && report->kernels->mismatches) {
         cts_print_paragraph(
             file, 6,
@@ -224,6 +242,9 @@ static void json_head(const struct cts_path_report *report, struct cts_json *jso
     cts_path_json_places(json, r);
     cts_json_member_u64(json, "path_jumps", r->path_jumps);
     cts_json_member_u64(json, "path_crossings", r->path_crossings);
+    cts_json_member_u64(json, "threads_blocked", r->blocked.count);
+    cts_json_member_u64(json, "threads_blocked_ns", r->blocked.time_ns);
+    cts_json_member_u64(json, "threads_blocked_cpu_ns", r->blocked.cpu_ns);
     cts_json_member_u64(json, "thread_starts", r->starts.count);
     cts_json_member_u64(json, "thread_starts_late", r->starts.late_count);
     cts_json_member_u64(json, "thread_start_ns", r->starts.start_ns);

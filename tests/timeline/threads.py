@@ -98,6 +98,18 @@ class Threads(traces.TimelineTest):
         self.assertIn(waited.leave["CTASCOPE_RELEASED_BY"], gave)
         self.assertIn(("Thread 1", "Master thread"), self.waits("thread signal"))
 
+    def test_wait_that_is_not_recorded(self):
+        """The thread is on the path only while main waits for its end."""
+        _, master, (other,) = self.recorded("polls")
+        joined = self.only(master.activities("pthread_join"))
+        thread = self.only(other.activities("thread polls"))
+        self.assertLess(thread.leave["CTASCOPE_CPU_TIME"], (thread.end - thread.start) // 2)
+        said = json.loads(self.ctascope("path", "run", "--format", "json", "--limit", "0").stdout)
+        self.assertEqual(said["threads_blocked"], 1)
+        row = self.only([r for r in said["activities"] if r["activity"] == "thread polls"])
+        self.assertLessEqual(row["path_ns"], joined.end - joined.start)
+        self.assertIn("Thread 1 used the CPU for", self.ctascope("path", "run").stdout)
+
     def test_nothing(self):
         """Nobody ended these waits."""
         trace, master, _ = self.recorded("nothing")

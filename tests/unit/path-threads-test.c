@@ -127,6 +127,88 @@ static void released_by_number(void **state)
     finish(t, &r);
 }
 
+/* ---- waits that are not recorded ---- */
+
+/* A thread from 10 to 95 that uses the CPU for `cpu_ns`, created at 5; main joins it from 60 on. */
+static struct trace *joined_thread(uint64_t cpu_ns)
+{
+    struct trace *const t = trace_new();
+    const uint32_t master = trace_rank(t);
+    const uint32_t thread = trace_location(t, "Thread 1", CTS_LOCATION_THREAD, 0);
+    trace_enter(t, master, 0, "main");
+    releasing_call(t, master, 5, 8, "pthread_create", 1);
+    released_call(t, master, 60, 98, "pthread_join", 5);
+    trace_leave(t, master, 100, "main");
+    trace_set(trace_enter(t, thread, 10, "thread work"), CTS_ATTRIBUTE_RELEASED_BY, 1);
+    struct trace_event *const end = trace_leave(t, thread, 95, "thread work");
+    trace_set(end, CTS_ATTRIBUTE_RELEASE, 5);
+    if (cpu_ns) trace_set(end, CTS_ATTRIBUTE_CPU_TIME, cpu_ns);
+    return t;
+}
+
+/* Whoever hardly used the CPU is on the path only while main waits for it; who computed, or of whom
+ * nothing is known, all the time. */
+static void thread_without_cpu_time(void **state)
+{
+    (void)state;
+    static const struct {
+        uint64_t cpu_ns, thread_ns, main_ns;
+        bool blocked;
+    } cases[] = {{2, 35, 57 + 2, true}, {85, 85, 5 + 2, false}, {0, 85, 5 + 2, false}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct trace *const t = joined_thread(cases[i].cpu_ns);
+        struct cts_path r;
+        trace_analyze(t, (struct cts_path_options){0}, &r);
+        expect_no_warnings(&r);
+        expect_pattern(&r, CTS_PATH_PATTERN_THREAD_JOIN, 1, 35);
+        expect_row(&r, "thread work", cases[i].thread_ns, 35);
+        expect_row(&r, "main", cases[i].main_ns, 0);
+        assert_int_equal(r.blocked.count, cases[i].blocked);
+        if (cases[i].blocked) assert_int_equal(r.blocked.time_ns, 85);
+        if (cases[i].blocked) assert_int_equal(r.blocked.cpu_ns, 2);
+        finish(t, &r);
+    }
+}
+
+/* A thread of a pool waits 10 to 70 where nothing is recorded, then signals main, and waits until
+ * main joins it. Its recorded waits explain themselves: a thread that only has those is not named.
+ */
+static void pool_without_cpu_time(void **state)
+{
+    (void)state;
+    for (unsigned recorded = 0; recorded < 2; recorded++) {
+        struct trace *const t = trace_new();
+        const uint32_t master = trace_rank(t);
+        const uint32_t thread = trace_location(t, "Thread 1", CTS_LOCATION_THREAD, 0);
+        trace_enter(t, master, 0, "main");
+        releasing_call(t, master, 5, 8, "pthread_create", 1);
+        if (recorded) releasing_call(t, master, 50, 51, "pthread_cond_signal", 9);
+        released_call(t, master, 60, 72, "pthread_cond_wait", 2);
+        released_call(t, master, 90, 98, "pthread_join", 5);
+        trace_leave(t, master, 100, "main");
+        trace_set(trace_enter(t, thread, 10, "thread work"), CTS_ATTRIBUTE_RELEASED_BY, 1);
+        if (recorded) {
+            released_call(t, thread, 12, 52, "pthread_cond_wait", 9);
+            trace_call(t, thread, 72, 94, "sem_wait");
+        }
+        releasing_call(t, thread, 70, 71, "pthread_cond_signal", 2);
+        struct trace_event *const end = trace_leave(t, thread, 95, "thread work");
+        trace_set(end, CTS_ATTRIBUTE_RELEASE, 5);
+        trace_set(end, CTS_ATTRIBUTE_CPU_TIME, 18);
+        for (uint32_t i = 0; i < t->timeline.region_count; i++)
+            if (!strncmp(t->regions[i].name, "pthread_", 8) ||
+                !strcmp(t->regions[i].name, "sem_wait"))
+                t->regions[i].paradigm = CTS_PARADIGM_PTHREAD;
+        struct cts_path r;
+        trace_analyze(t, (struct cts_path_options){0}, &r);
+        expect_pattern(&r, CTS_PATH_PATTERN_THREAD_JOIN, 1, 5);
+        assert_int_equal(r.blocked.count, !recorded);
+        if (!recorded) expect_row(&r, "thread work", 10 + 5, 10 + 5);
+        if (!recorded) expect_row(&r, "main", 60 - 3 + 18 + 2, 0);
+        finish(t, &r);
+    }
+}
+
 /* ---- teams ---- */
 
 enum { TEAM = 3 };
@@ -310,7 +392,8 @@ int main(void)
         cmocka_unit_test(overhead_of_one_thread),  cmocka_unit_test(overhead_of_some_threads),
         cmocka_unit_test(barriers_of_two_regions), cmocka_unit_test(barrier_of_two_names),
         cmocka_unit_test(barrier_that_is_lost),    cmocka_unit_test(late_starts),
-        cmocka_unit_test(released_by_number),
+        cmocka_unit_test(released_by_number),      cmocka_unit_test(thread_without_cpu_time),
+        cmocka_unit_test(pool_without_cpu_time),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

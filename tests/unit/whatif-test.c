@@ -298,6 +298,27 @@ static void polls_within_calls(void **state)
     trace_free(trace);
 }
 
+/* Main runs from 0 to 60, then joins a thread that hardly used the CPU, until 98. A shorter main
+ * tells it to end earlier; a shorter thread saves what main waited for it. */
+static void thread_without_cpu_time(void **state)
+{
+    (void)state;
+    struct trace *const trace = trace_new();
+    const uint32_t master = trace_rank(trace);
+    const uint32_t thread = trace_location(trace, "Thread 1", CTS_LOCATION_THREAD, 0);
+    trace_call(trace, master, 10, 60, "prepare");
+    trace_set(trace_call(trace, master, 60, 98, "pthread_join"), CTS_ATTRIBUTE_RELEASED_BY, 5);
+    trace_enter(trace, thread, 0, "thread work");
+    struct trace_event *const end = trace_leave(trace, thread, 95, "thread work");
+    trace_set(end, CTS_ATTRIBUTE_RELEASE, 5);
+    trace_set(end, CTS_ATTRIBUTE_CPU_TIME, 2);
+    assert_int_equal(runtime(trace, "prepare", 1), 98);
+    assert_int_equal(runtime(trace, "prepare", 0.5), 98 - 25);
+    assert_int_equal(runtime(trace, "prepare", 2), 98 + 50);
+    assert_int_equal(runtime(trace, "thread work", 0), 98 - 35);
+    trace_free(trace);
+}
+
 /* A graph's branches g1 and g2 begin together; g3 begins 5 behind the longer one, g2, and so it
  * would behind g1 if that were longer. */
 static void graph_branches(void **state)
@@ -966,6 +987,7 @@ int main(void)
         cmocka_unit_test(null_stream),
         cmocka_unit_test(polls),
         cmocka_unit_test(polls_within_calls),
+        cmocka_unit_test(thread_without_cpu_time),
         cmocka_unit_test(graph_branches),
         cmocka_unit_test(blocking_copy),
         cmocka_unit_test(pageable_copies),

@@ -76,6 +76,7 @@ enum cts_status cts_path_graph_build(const struct cts_path_reading *reading,
     status = cts_path_match_locks(graph, error);
     if (!cts_processes_agree(processes, &status, error)) return status;
     status = cts_path_for_each(system, system->location_count, host_step, graph, error);
+    if (!status) status = cts_path_unrecorded_waits(graph, error);
     if (!status)
         status = cts_path_for_each(system, system->process_count, device_step, graph, error);
     if (!cts_processes_agree(processes, &status, error)) return status;

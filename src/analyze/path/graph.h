@@ -145,6 +145,7 @@ struct cts_path_stretch {
 struct cts_path_matched {
     uint64_t warnings[CTS_PATH_WARNING_COUNT];
     struct cts_path_starts starts;
+    struct cts_path_blocked blocked;
 };
 
 struct cts_path_graph {

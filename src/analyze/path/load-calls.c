@@ -241,6 +241,11 @@ void cts_load_on_leave(struct load *load, const struct cts_timeline_event *event
     }
     note_attributes(cts_load_top(load), attributes);
     const uint32_t call = cts_load_top_node(load);
-    if (cts_load_leave_top(load, time_ns))
-        note_release(load, attributes, (uint32_t)load->location->count - 1, call);
+    if (!cts_load_leave_top(load, time_ns)) return;
+    const uint32_t leave = (uint32_t)load->location->count - 1;
+    note_release(load, attributes, leave, call);
+    if (attributes && attributes->present & 1u << CTS_ATTRIBUTE_CPU_TIME)
+        (void)APPEND(load, functions,
+                     (struct cts_path_thread_function){call, leave,
+                                                       attributes->values[CTS_ATTRIBUTE_CPU_TIME]});
 }

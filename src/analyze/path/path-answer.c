@@ -181,6 +181,12 @@ static void count_all(const struct answer *answer, struct cts_path *result)
                          totals->starts.work_ns};
     cts_processes_reduce_u64(system->processes, starts, 4, CTS_REDUCE_SUM);
     result->starts = (struct cts_path_starts){starts[0], starts[1], starts[2], starts[3]};
+    const struct cts_path_blocked *const own = &totals->blocked;
+    uint64_t blocked[] = {own->count, own->cpu_ns, own->time_ns};
+    uint64_t first = own->count ? own->location : UINT64_MAX;
+    cts_processes_reduce_u64(system->processes, blocked, 3, CTS_REDUCE_SUM);
+    cts_processes_reduce_u64(system->processes, &first, 1, CTS_REDUCE_MIN);
+    result->blocked = (struct cts_path_blocked){blocked[0], blocked[1], blocked[2], first};
     result->stretch_count = totals->stretch_count;
     memcpy(result->warnings, profile->warnings, sizeof result->warnings);
 }

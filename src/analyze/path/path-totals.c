@@ -55,6 +55,15 @@ out:
     return status;
 }
 
+static void add_blocked(struct cts_path_blocked *sum, const struct cts_path_blocked *more)
+{
+    if (more->count && (!sum->count || more->location < sum->location))
+        sum->location = more->location;
+    sum->count += more->count;
+    sum->cpu_ns += more->cpu_ns;
+    sum->time_ns += more->time_ns;
+}
+
 static void add_starts(struct cts_path_starts *sum, const struct cts_path_starts *more)
 {
     sum->count += more->count;
@@ -72,6 +81,7 @@ enum cts_status cts_path_add_graph(const struct cts_path_graph *graph,
     if (!status) status = cts_asker_check(asker, error);
     if (status) return status;
     add_starts(&totals->starts, &graph->matched.starts);
+    add_blocked(&totals->blocked, &graph->matched.blocked);
     status = cts_path_blame(graph, &totals->blamed, error);
     if (!status) status = cts_asker_check(asker, error);
     if (!cts_processes_agree(processes, &status, error)) return status;

@@ -12,6 +12,7 @@ struct cts_path_totals {
     struct cts_path_blamed blamed;
     struct cts_path_sums sums;
     struct cts_path_starts starts;
+    struct cts_path_blocked blocked;
     uint64_t jumps, crossings, stretch_count;
     struct cts_path_segments segments; /* of all processes */
     struct cts_path_devices devices;   /* of all processes */

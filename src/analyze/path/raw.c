@@ -27,6 +27,7 @@ void cts_path_drop_raw(struct cts_path_location *location)
     free(raw->forks.items);
     free(raw->thread_events.items);
     free(raw->handovers.items);
+    free(raw->functions.items);
     free(raw->correlations.items);
     free(raw->dependencies.items);
     free(raw);

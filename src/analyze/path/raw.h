@@ -78,6 +78,12 @@ struct cts_path_handover {
     bool waits;
 };
 
+/* The function of a thread, and how long it used the CPU or was ready to (CTASCOPE_CPU_TIME). */
+struct cts_path_thread_function {
+    uint32_t enter, leave; /* nodes */
+    uint64_t cpu_ns;
+};
+
 struct cts_path_raw {
     CTS_PATH_LIST(struct cts_path_send, sends);
     CTS_PATH_LIST(struct cts_path_receive, receives);
@@ -89,6 +95,8 @@ struct cts_path_raw {
     CTS_PATH_LIST(struct cts_path_fork, forks);
     CTS_PATH_LIST(struct cts_path_thread_event, thread_events);
     CTS_PATH_LIST(struct cts_path_handover, handovers);
+    CTS_PATH_LIST(struct cts_path_thread_function, functions);
+    bool blocked; /* it hardly used the CPU where nothing says that it waited */
     CTS_PATH_LIST(uint64_t, correlations); /* per device activity; empty if none has one */
     CTS_PATH_LIST(struct cts_path_dependency, dependencies);
 };

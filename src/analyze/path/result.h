@@ -178,6 +178,14 @@ struct cts_path_starts {
     uint64_t start_ns, work_ns; /* sums: fork to begin; begin to the first barrier or the end */
 };
 
+/* Threads that used the CPU for less than half of the time that their recorded waits and calls
+ * leave unexplained. */
+struct cts_path_blocked {
+    uint64_t count;
+    uint64_t cpu_ns, time_ns; /* sums: CPU time; that time */
+    uint64_t location;        /* the first of them */
+};
+
 /* What is kept for those who draw or export the timeline, as the options say. */
 struct cts_path_kept {
     struct cts_path_segments segments;
@@ -208,6 +216,7 @@ struct cts_path {
     uint64_t host_wait_ns, device_wait_ns;
     uint64_t path_where_ns[CTS_PATH_LATENCY + 1];
     struct cts_path_starts starts;
+    struct cts_path_blocked blocked;
     uint64_t stretch_count; /* in which it was analysed */
     uint64_t event_count, node_count, location_count, process_count, stream_count;
     uint64_t path_jumps, path_crossings; /* changes of location; of process */

@@ -54,6 +54,8 @@
       "pthread_barrier_wait waits for the last thread")                                            \
     X(OWN_COPY, own_copy, "own copy", "",                                                          \
       "not a wait: the call of a blocking copy ends with the copy")                                \
+    X(UNRECORDED, not_recorded, "wait not recorded", "",                                           \
+      "not a wait: from here on a thread for which another one waits is needed")                   \
     X(FORK, thread_start, "thread start", "",                                                      \
       "not a wait: the event that a thread's first event follows")
 

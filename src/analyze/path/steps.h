@@ -19,6 +19,9 @@ CTS_MUST_CHECK enum cts_status cts_path_match_releases(struct cts_path_graph *gr
 /* Dependencies of host threads become waits. */
 CTS_MUST_CHECK enum cts_status cts_path_host_waits(struct cts_path_graph *graph, uint32_t location,
                                                    struct cts_error *error);
+/* Threads that waited for what is not recorded follow those that wait for them. */
+CTS_MUST_CHECK enum cts_status cts_path_unrecorded_waits(struct cts_path_graph *graph,
+                                                         struct cts_error *error);
 /* Finds the dependencies of the devices of one process of the trace: launches, synchronisations,
  * streams. */
 CTS_MUST_CHECK enum cts_status cts_path_device_waits(struct cts_path_graph *graph, uint32_t process,

@@ -68,7 +68,8 @@ static void move_wait(const struct projection *p, const struct cts_path_graph *a
         if (begin_ns > end_ns) begin_ns = end_ns;
         if (latest_ns > end_ns) latest_ns = begin_ns;
     }
-    if (wait->pattern == CTS_PATH_PATTERN_OWN_COPY) /* no time; here the path leaves the call */
+    if (wait->pattern == CTS_PATH_PATTERN_OWN_COPY || /* no time; here the path leaves the call */
+        wait->pattern == CTS_PATH_PATTERN_UNRECORDED)
         begin_ns = latest_ns < end_ns ? latest_ns : end_ns;
     if (wait->pattern >= CTS_PATH_WAITS_END) latest_ns = begin_ns;
     wait->begin_ns = begin_ns;

@@ -253,6 +253,23 @@ static enum cts_status fork_rule(struct cts_whatif_plan *plan, uint32_t location
         error);
 }
 
+/* A thread that waited for what is not recorded is needed since another one waits for it: so much
+ * later it goes on, whatever it did before. */
+static enum cts_status unrecorded_rule(struct cts_whatif_plan *plan, uint32_t location,
+                                       uint32_t index, struct cts_error *error)
+{
+    const struct cts_path_location *const at = &plan->graph->locations[location];
+    const struct cts_path_wait *const wait = &at->waits.items[index];
+    return add_rule(
+        &plan->places[location],
+        (struct cts_whatif_rule){.node = wait->leave,
+                                 .wait = index,
+                                 .kind = CTS_WHATIF_WAIT,
+                                 .tail_is = CTS_WHATIF_OF_CALL,
+                                 .tail_ns = (int64_t)(at->time_ns[wait->leave] - wait->begin_ns)},
+        error);
+}
+
 bool cts_whatif_launches(const struct cts_path_graph *graph, const struct cts_path_location *host,
                          uint32_t node)
 {
@@ -419,6 +436,8 @@ enum cts_status cts_whatif_make_rules(struct cts_whatif_plan *plan, struct cts_e
             const struct cts_path_wait *const wait = &at->waits.items[w];
             if (wait->pattern == CTS_PATH_PATTERN_FORK)
                 status = fork_rule(plan, l, w, error);
+            else if (wait->pattern == CTS_PATH_PATTERN_UNRECORDED)
+                status = unrecorded_rule(plan, l, w, error);
             else if (is_host_wait(at, wait) && wait->leave > wait->call)
                 status = wait_rule(plan, l, w, error);
         }

@@ -2,6 +2,7 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <link.h>
 #include <sched.h>
 #include <stdatomic.h>
@@ -9,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "common/hash.h"
@@ -224,13 +226,19 @@ void cts_waits_released_by(struct cts_thread_call *call, uint64_t release)
     call->on[0].release = release;
 }
 
+/* What is said of an event; 0: nothing. */
+enum { RELEASES, RELEASED_BY, CPU_TIME_NS, NUMBER_COUNT };
+
 static void say(struct cts_log *log, enum cts_timeline_event_kind kind, uint64_t time_ns,
-                uint32_t region, const uint64_t numbers[2])
+                uint32_t region, const uint64_t numbers[NUMBER_COUNT])
 {
+    static const enum cts_attribute ids[NUMBER_COUNT] = {[RELEASES] = CTS_ATTRIBUTE_RELEASE,
+                                                         [RELEASED_BY] = CTS_ATTRIBUTE_RELEASED_BY,
+                                                         [CPU_TIME_NS] = CTS_ATTRIBUTE_CPU_TIME};
     struct cts_event_attributes attributes = {0};
-    for (unsigned i = 0; i < 2; i++) {
+    for (unsigned i = 0; i < NUMBER_COUNT; i++) {
         if (!numbers[i]) continue;
-        const unsigned id = i ? CTS_ATTRIBUTE_RELEASED_BY : CTS_ATTRIBUTE_RELEASE;
+        const enum cts_attribute id = ids[i];
         attributes.present |= 1u << id;
         attributes.values[id] = numbers[i];
     }
@@ -256,8 +264,9 @@ static void record(const struct cts_thread_call *call, uint64_t end_ns, bool don
     /* Of a condition and its mutex the later one. */
     const uint64_t first = call->on[0].release, second = call->on[1].release;
     const uint64_t by = !done ? 0 : first > second ? first : second;
-    say(log, CTS_EVENT_ENTER, call->begin_ns, region, (uint64_t[2]){call->release, 0});
-    say(log, CTS_EVENT_LEAVE, end_ns, region, (uint64_t[2]){0, by});
+    say(log, CTS_EVENT_ENTER, call->begin_ns, region,
+        (uint64_t[NUMBER_COUNT]){[RELEASES] = call->release});
+    say(log, CTS_EVENT_LEAVE, end_ns, region, (uint64_t[NUMBER_COUNT]){[RELEASED_BY] = by});
 }
 
 static void end(struct cts_thread_call *call, bool done, uint64_t least_ns)
@@ -353,7 +362,8 @@ static void on_log(struct cts_log *log)
     self.is_busy = true;
     self.has_region = true;
     self.region = region_of_thread(self.origin.routine);
-    say(log, CTS_EVENT_ENTER, self.begin_ns, self.region, (uint64_t[2]){0, self.origin.release});
+    say(log, CTS_EVENT_ENTER, self.begin_ns, self.region,
+        (uint64_t[NUMBER_COUNT]){[RELEASED_BY] = self.origin.release});
     self.is_busy = was_busy;
 }
 
@@ -366,6 +376,31 @@ void cts_waits_thread_begins(const struct cts_thread_origin *origin)
     if (is_recorded()) (void)recorder->this_thread();
 }
 
+/* How long the calling thread was ready to run and had to wait for a processor; 0: unknown. */
+static uint64_t queued_ns(void)
+{
+    char text[128], *end = text;
+    const int file = open("/proc/thread-self/schedstat", O_RDONLY | O_CLOEXEC);
+    const ssize_t length = file < 0 ? 0 : read(file, text, sizeof text - 1);
+    if (file >= 0) close(file);
+    if (length <= 0) return 0;
+    text[length] = '\0';
+    (void)strtoull(text, &end, 10); /* the time on a processor */
+    return strtoull(end, NULL, 10);
+}
+
+/* Of the calling thread, since it was created. A thread that used little waited for something that
+ * need not be recorded, but not one for which others left no processor. */
+static uint64_t cpu_time_ns(void)
+{
+    struct timespec used;
+    const int errnum = errno;
+    const bool known = clock_gettime(CLOCK_THREAD_CPUTIME_ID, &used) == 0;
+    const uint64_t ready_ns = queued_ns();
+    errno = errnum;
+    return known ? (uint64_t)used.tv_sec * 1000000000u + (uint64_t)used.tv_nsec + ready_ns : 0;
+}
+
 uint64_t cts_waits_thread_ends(void)
 {
     if (!is_recorded() || !self.origin.is_own) return 0;
@@ -373,7 +408,8 @@ uint64_t cts_waits_thread_ends(void)
     if (!log || !self.has_region) return 0;
     const uint64_t release = atomic_fetch_add(&last_release, 1) + 1;
     self.is_busy = true;
-    say(log, CTS_EVENT_LEAVE, recorder->now_ns(), self.region, (uint64_t[2]){release, 0});
+    say(log, CTS_EVENT_LEAVE, recorder->now_ns(), self.region,
+        (uint64_t[NUMBER_COUNT]){[RELEASES] = release, [CPU_TIME_NS] = cpu_time_ns()});
     self.is_busy = false;
     self.origin.is_own = false;
     return release;

@@ -41,6 +41,7 @@ static const char *const attribute_descriptions[CTS_ATTRIBUTE_COUNT] = {
     [CTS_ATTRIBUTE_WAITING_TIME] = "Waiting time in ns",
     [CTS_ATTRIBUTE_RELEASE] = "Number, in its process, of what lets other threads go on",
     [CTS_ATTRIBUTE_RELEASED_BY] = "Number of what let this thread go on",
+    [CTS_ATTRIBUTE_CPU_TIME] = "Time in ns that the thread was on a processor or ready to run",
 };
 
 /* Strings are written when first needed; equal ones once. */

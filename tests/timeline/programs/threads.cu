@@ -6,6 +6,7 @@
 #include <cstring>
 #include <fcntl.h>
 #include <mutex>
+#include <poll.h>
 #include <pthread.h>
 #include <semaphore.h>
 #include <sys/syscall.h>
@@ -56,6 +57,33 @@ static pthread_rwlock_t both = PTHREAD_RWLOCK_INITIALIZER;
 static sem_t semaphore, ready;
 static pthread_barrier_t barrier;
 static std::atomic<int> turn{0};
+
+static int told; // a pipe's end
+
+extern "C" void *polls(void *)
+{
+    char byte;
+    struct pollfd wanted = {told, POLLIN, 0};
+    about_to_wait();
+    while (poll(&wanted, 1, -1) < 1) {
+    }
+    return read(told, &byte, 1) == 1 ? nullptr : &told;
+}
+
+// The thread polls a pipe until main tells it to end, which then joins it.
+static void poll_a_pipe()
+{
+    int ends[2];
+    pthread_t thread;
+    if (pipe(ends)) return;
+    told = ends[0];
+    launch();
+    pthread_create(&thread, nullptr, polls, nullptr);
+    until_it_waits();
+    usleep(200000);
+    if (write(ends[1], "", 1) != 1) return;
+    pthread_join(thread, nullptr);
+}
 
 extern "C" void *releases(void *how)
 {
@@ -216,6 +244,8 @@ int main(int argc, char **argv)
         at_the_end();
     else if (!strcmp(argv[1], "nothing"))
         for_nothing();
+    else if (!strcmp(argv[1], "polls"))
+        poll_a_pipe();
     else
         one_way(argv[1]);
 }
