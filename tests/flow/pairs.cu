@@ -826,6 +826,27 @@ static void unused()
         take(b);
     }
 }
+// unused allocation: a graph allocates memory that it does not use; in the mended one its nodes do
+static void graph_memory()
+{
+    float *a = make(), *b = make(), *p;
+    cudaGraph_t g;
+    cudaGraphExec_t exec;
+    run(fill, s, a, (int)N, 1.f);
+    cudaStreamBeginCapture(s, cudaStreamCaptureModeGlobal);
+    cudaMallocAsync(&p, BYTES, s);
+    run(move, s, defect ? b : p, (const float *)a, (int)N);
+    if (!defect) run(move, s, b, (const float *)p, (int)N);
+    cudaFreeAsync(p, s);
+    cudaStreamEndCapture(s, &g);
+    cudaGraphInstantiate(&exec, g, 0);
+    cudaGraphDestroy(g);
+    for (int i = 0; i < 2; i++) {
+        cudaGraphLaunch(exec, s);
+        take(b);
+    }
+    cudaGraphExecDestroy(exec);
+}
 // late free: memory that is not used any more is held at the peak
 static void late_free()
 {
@@ -1012,6 +1033,20 @@ static void wait_twice()
     run(move, t, b, (const float *)a, (int)N);
     take(b);
 }
+// needless wait: a kernel is waited for; in the mended one a copy to memory that only the CPU uses
+static void pageable()
+{
+    static float h[N];
+    float *a = make(), *b = make();
+    for (int i = 0; i < 2; i++) {
+        run(fill, s, a, (int)N, 1.f + sum);
+        if (!defect) cudaMemcpyAsync(h, a, BYTES, cudaMemcpyDeviceToHost, s);
+        cudaStreamSynchronize(s);
+        if (!defect) sum = h[i];
+        run(move, s, b, (const float *)a, (int)N);
+        take(b);
+    }
+}
 // needless wait: the first of two waits; the second is the one that orders
 static void wait_early()
 {
@@ -1054,6 +1089,8 @@ static const struct {
     PROGRAM(stages),
     PROGRAM(dead_launch),
     PROGRAM(dead_chain),
+    PROGRAM(graph_memory),
+    PROGRAM(pageable),
     PROGRAM(self_check),
     PROGRAM(last_step),
     PROGRAM(padding),

@@ -1594,6 +1594,12 @@ static bool can_host_use(const struct twin *t, unsigned u)
     return false;
 }
 
+/* A copy from or to memory whose accesses by the host no run shows. */
+static bool is_pageable(const struct twin *t, unsigned u)
+{
+    return t->nodes[u].kind == CTS_FLOW_COPY && !t->nodes[u].staged && by_allocation[u][0];
+}
+
 /* Whether some thread knows at some return that u has ended. */
 static bool is_ever_known(const struct twin *t, bool reach[VERTICES][VERTICES], unsigned u)
 {
@@ -1653,8 +1659,9 @@ static const char *loss_without(struct twin *t, const bool *omits, bool host_see
         const unsigned done = return_of(p->syncs[i].op);
         if (!omits[i]) continue;
         for (unsigned u = 0; u < t->node_count; u++)
-            if (is_twin_work(t, u) && (!host_seen || is_unseen(t, u)) && can_host_use(t, u) &&
-                before_waits[t->nodes[u].vertex][done] && !reach[t->nodes[u].vertex][done])
+            if (is_twin_work(t, u) && (!host_seen || is_unseen(t, u) || is_pageable(t, u)) &&
+                can_host_use(t, u) && before_waits[t->nodes[u].vertex][done] &&
+                !reach[t->nodes[u].vertex][done])
                 return "what the host may use";
         for (size_t k = 0; k < p->catalogue.sync_count; k++)
             if (loses_event(t, &p->syncs[k], done)) return "an event's time";

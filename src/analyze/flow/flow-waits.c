@@ -52,6 +52,7 @@ struct judge {
     struct cts_flow_result *flow;
     struct visited *visited;                  /* by allocation; behind them, memory of none */
     struct places *works, *unknown, *on_host; /* by chain of the rank */
+    struct places *pageable; /* copies from or to host memory that no run shows accesses of */
     uint32_t chain_count, width, thread_count;
     uint32_t node;  /* the next */
     size_t touched; /* its first row in walk.touched */
@@ -206,10 +207,16 @@ static enum cts_status touch(struct judge *judge, const struct asking *asking, u
     return status || !wrote ? status : add_place(&own->writes, end, judge->node, error);
 }
 
+/* Where the host may use what a node touches. */
+struct sides {
+    bool on_host, pageable;
+};
+
 static enum cts_status take_touches(struct judge *judge, const struct asking *asking,
-                                    bool *is_on_host, struct cts_error *error)
+                                    struct sides *sides, struct cts_error *error)
 {
     const struct cts_flow_walk *const walk = &judge->flow->walk;
+    const size_t nowhere = judge->flow->catalogue->allocation_count;
     const struct cts_flow_node *const node = node_at(judge, judge->node);
     enum cts_status status = CTS_OK;
     if (node->kind == CTS_FLOW_ALLOCATION || node->kind == CTS_FLOW_FREE)
@@ -220,7 +227,8 @@ static enum cts_status take_touches(struct judge *judge, const struct asking *as
            walk->touched[judge->touched].node == judge->node;
          judge->touched++) {
         const struct cts_flow_touched *const row = &walk->touched[judge->touched];
-        *is_on_host |= can_host_use(judge, row->allocation);
+        sides->on_host |= can_host_use(judge, row->allocation);
+        sides->pageable |= node->kind == CTS_FLOW_COPY && row->allocation == nowhere;
         status = touch(judge, asking, row->allocation, row->wrote, error);
     }
     return status;
@@ -251,20 +259,23 @@ static enum cts_status take_node(void *state, uint32_t thread, uint32_t *clock, 
     const struct asking asking = {thread, clock, host};
     const struct cts_flow_node *const node = node_at(judge, judge->node);
     const bool unknown = is_unknown(judge, judge->node);
-    bool is_on_host = unknown;
+    struct sides sides = {.on_host = unknown};
     settle_last_wait(judge, thread, 1, host);
     judge->last_waits[thread].works += is_work(node);
     for (uint32_t i = 0; i < judge->chain_count; i++)
         keep_before(judge, &asking, i, unknown ? &judge->works[i] : &judge->unknown[i]);
-    enum cts_status status = take_touches(judge, &asking, &is_on_host, error);
+    enum cts_status status = take_touches(judge, &asking, &sides, error);
     const uint32_t end = node->position + 1;
-    if (node->is_staged) is_on_host = false; /* the host's side is read when the call returns */
+    if (node->is_staged)
+        sides = (struct sides){0}; /* the host's side is read when the call returns */
     if (!status && is_work(node))
         status = add_place(&judge->works[node->chain], end, judge->node, error);
     if (!status && unknown)
         status = add_place(&judge->unknown[node->chain], end, judge->node, error);
-    if (!status && is_work(node) && is_on_host)
+    if (!status && is_work(node) && sides.on_host)
         status = add_place(&judge->on_host[node->chain], end, judge->node, error);
+    if (!status && sides.pageable)
+        status = add_place(&judge->pageable[node->chain], end, judge->node, error);
     judge->node++;
     return status;
 }
@@ -308,7 +319,9 @@ static bool sees_host(const struct judge *judge, const struct cts_flow_wait *wai
     for (uint32_t i = 0; i < judge->chain_count; i++) {
         const struct place *const last = last_within(&judge->on_host[i], wait->after[i]);
         const struct place *const hidden = last_within(&judge->unknown[i], wait->after[i]);
-        *unseen |= hidden && hidden->end > wait->host[i];
+        const struct place *const copied = last_within(&judge->pageable[i], wait->after[i]);
+        *unseen |=
+            (hidden && hidden->end > wait->host[i]) || (copied && copied->end > wait->host[i]);
         sees |= last && last->end > wait->host[i];
     }
     *unseen |= sees && !judge->flow->host_seen;
@@ -355,7 +368,8 @@ static void end_rank(struct judge *judge)
     release_places(judge->works, judge->chain_count);
     release_places(judge->unknown, judge->chain_count);
     release_places(judge->on_host, judge->chain_count);
-    judge->works = judge->unknown = judge->on_host = NULL;
+    release_places(judge->pageable, judge->chain_count);
+    judge->works = judge->unknown = judge->on_host = judge->pageable = NULL;
     free(judge->last_waits);
     judge->last_waits = NULL;
     for (size_t i = 0; i <= judge->flow->catalogue->allocation_count; i++)
@@ -378,8 +392,10 @@ static enum cts_status begin_rank(void *state, const struct cts_flow_rank *rank,
     judge->works = cts_array_zeroed(rank->chain_count, sizeof *judge->works, error);
     judge->unknown = cts_array_zeroed(rank->chain_count, sizeof *judge->unknown, error);
     judge->on_host = cts_array_zeroed(rank->chain_count, sizeof *judge->on_host, error);
+    judge->pageable = cts_array_zeroed(rank->chain_count, sizeof *judge->pageable, error);
     judge->last_waits = cts_array_zeroed(rank->thread_count, sizeof *judge->last_waits, error);
-    if (!judge->works || !judge->unknown || !judge->on_host || !judge->last_waits)
+    if (!judge->works || !judge->unknown || !judge->on_host || !judge->pageable ||
+        !judge->last_waits)
         return CTS_MEMORY;
     for (size_t i = 0; i < c->sync_count; i++)
         if (c->syncs[i].rank == rank->rank && c->syncs[i].kind &&

@@ -144,6 +144,29 @@ bool cts_capture_takes(struct CUstream_st *stream, struct cts_work *work, enum c
     return true;
 }
 
+bool cts_capture_is_on(struct CUstream_st *stream)
+{
+    return is_capturing(stream);
+}
+
+bool cts_capture_allocates(struct CUstream_st *stream, const struct cts_range *range,
+                           cudaError_t *error)
+{
+    if (!is_capturing(stream)) return false;
+    struct session *const session = stream->capture->session;
+    if (session->is_spoiled)
+        *error = cudaErrorStreamCaptureInvalidated;
+    else if (!cts_graph_memory_add(&session->graph->memory, range, cts_record_take_hint()))
+        *error = cudaErrorMemoryAllocation;
+    return *error == cudaSuccess;
+}
+
+bool cts_capture_frees(struct CUstream_st *stream, const void *address)
+{
+    return is_capturing(stream) &&
+           cts_graph_memory_free(stream->capture->session->graph->memory, address);
+}
+
 void cts_capture_drop(struct CUstream_st *stream)
 {
     if (!stream->capture) return;

@@ -5,12 +5,21 @@
 
 #include <stdbool.h>
 
+#include "range.h"
 #include "stream.h"
 
 /* When the stream is being captured (or the capture forbids the work): takes the work over, sets
  * *error to what the call returns, and returns true. */
 bool cts_capture_takes(struct CUstream_st *stream, struct cts_work *work, enum cts_submission wait,
                        cudaError_t *error);
+
+/* Whether the stream is being captured; its capture then takes the memory over. False as well if it
+ * cannot, with *error set. */
+bool cts_capture_allocates(struct CUstream_st *stream, const struct cts_range *range,
+                           cudaError_t *error);
+/* Whether the stream is being captured, and the memory at the address is its capture's. */
+bool cts_capture_frees(struct CUstream_st *stream, const void *address);
+bool cts_capture_is_on(struct CUstream_st *stream);
 
 /* A call that a capture does not allow: invalidates it; returns the error. */
 cudaError_t cts_capture_spoil(struct CUstream_st *stream);

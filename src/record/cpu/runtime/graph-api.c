@@ -25,6 +25,7 @@ struct CUgraphExec_st {
     struct exec_step *steps; /* dependencies first */
     size_t count;
     uint32_t graph, node_count; /* of recordings */
+    struct cts_graph_memory *memory;
 };
 
 /* ---- building ---- */
@@ -73,6 +74,7 @@ cudaError_t cudaGraphClone(cudaGraph_t *pGraphClone, cudaGraph_t originalGraph)
         cudaGraphDestroy(clone);
         return cts_return(cudaErrorMemoryAllocation);
     }
+    clone->memory = cts_graph_memory_hold(originalGraph->memory);
     *pGraphClone = clone;
     return cudaSuccess;
 }
@@ -439,6 +441,7 @@ static cudaError_t order(struct CUgraph_st *graph, struct CUgraphExec_st *exec, 
 static void free_exec(struct CUgraphExec_st *exec)
 {
     for (size_t i = 0; i < exec->count; i++) cts_work_release(&exec->steps[i].work);
+    cts_graph_memory_release(exec->memory);
     free(exec->steps);
     free(exec);
 }
@@ -458,6 +461,7 @@ cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t *pGraphExec, cudaGraph
         free_exec(exec);
         return cts_return(error);
     }
+    exec->memory = cts_graph_memory_hold(graph->memory);
     *pGraphExec = exec;
     return cudaSuccess;
 }
@@ -484,10 +488,22 @@ cudaError_t cudaGraphUpload(cudaGraphExec_t graphExec, cudaStream_t stream)
     return cudaStreamGetFlags(stream, &flags); /* there is nowhere to upload it to */
 }
 
+/* Of a stream as recordings number it. */
+static uint32_t id_of(cudaStream_t handle)
+{
+    cts_streams_lock();
+    const struct CUstream_st *const stream = cts_stream_resolve(handle);
+    const uint32_t id = stream ? stream->id : CTS_NONE;
+    cts_streams_unlock();
+    return id;
+}
+
 cudaError_t cudaGraphLaunch(cudaGraphExec_t graphExec, cudaStream_t stream)
 {
     CTS_ENTER();
     if (!graphExec) return cts_return(cudaErrorInvalidValue);
+    const uint32_t stream_id = graphExec->memory ? id_of(stream) : CTS_NONE;
+    cts_graph_memory_begin(graphExec->memory, stream_id);
     const uint64_t launch_op = cts_record_graph_launch();
     cudaError_t error = cudaSuccess;
     for (size_t i = 0; i < graphExec->count && error == cudaSuccess; i++) {
@@ -500,6 +516,7 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t graphExec, cudaStream_t stream)
         error = cts_stream_submit(stream, &work, CTS_ASYNCHRONOUS);
         cts_record_graph_step(0, 0, 0);
     }
+    cts_graph_memory_end(graphExec->memory, stream_id);
     return cts_return(error);
 }
 
@@ -530,6 +547,9 @@ cudaError_t cudaGraphExecUpdate(cudaGraphExec_t hGraphExec, cudaGraph_t hGraph,
             result = cudaGraphExecUpdateErrorNodeTypeChanged;
     if (resultInfo) *resultInfo = (cudaGraphExecUpdateResultInfo){.result = result};
     if (result == cudaGraphExecUpdateSuccess) {
+        struct cts_graph_memory *const before = hGraphExec->memory;
+        hGraphExec->memory = cts_graph_memory_hold(hGraph->memory);
+        cts_graph_memory_release(before);
         hGraphExec->graph = updated.graph;
         for (size_t i = 0; i < updated.count; i++) {
             const struct cts_work old = hGraphExec->steps[i].work;

@@ -50,6 +50,7 @@ struct CUgraphNode_st *cts_graph_add(struct CUgraph_st *graph, enum cudaGraphNod
 void cts_graph_free(struct CUgraph_st *graph)
 {
     for (size_t i = 0; i < graph->count; i++) free_node(graph->nodes[i]);
+    cts_graph_memory_release(graph->memory);
     free(graph->nodes);
     free(graph);
 }

@@ -2,6 +2,7 @@
 #ifndef CTS_CPU_GRAPH_H
 #define CTS_CPU_GRAPH_H
 
+#include "graph-memory.h"
 #include "runtime.h"
 #include "work.h"
 
@@ -20,6 +21,7 @@ struct CUgraphNode_st {
 struct CUgraph_st {
     struct CUgraphNode_st **nodes; /* in the order in which they were added */
     size_t count;
+    struct cts_graph_memory *memory;
 };
 
 /* A new node that takes the work over; NULL without memory. */

@@ -34,6 +34,7 @@ struct notes {
 
 static struct cts_catalogue_writer *catalogue;
 static _Atomic bool is_on;
+static _Atomic bool is_told;   /* the run knows that CPU accesses are recorded */
 static _Atomic uint64_t noted; /* ranges waiting; 0 makes a flush cheap */
 static pthread_mutex_t list_lock = PTHREAD_MUTEX_INITIALIZER;
 static struct notes *all_notes;
@@ -129,9 +130,19 @@ static void note_access(uint64_t start, uint64_t size_bytes, bool is_store)
     pthread_mutex_unlock(&notes->lock);
 }
 
+/* That CPU accesses are recorded, even if none is to memory that the device can use. */
+static void tell(void)
+{
+    if (!cts_record_is_on() || atomic_exchange(&is_told, true)) return;
+    cts_record_depth++;
+    cts_catalogue_set(catalogue, "host_accesses", "1");
+    cts_record_depth--;
+}
+
 void __cts_host_access(const void *address, uint64_t size_bytes, int is_store)
 {
     if (!atomic_load_explicit(&is_on, memory_order_relaxed)) return;
+    if (!atomic_load_explicit(&is_told, memory_order_relaxed)) tell();
     if (size_bytes == 0 || !cts_range_is_shared_with_host(address)) return;
     cts_record_depth++;
     note_access((uint64_t)address, size_bytes, is_store != 0);

@@ -13,6 +13,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 
+#include "capture.h"
 #include "memory-sums.h"
 #include "memory-api.h"
 #include "range.h"
@@ -131,6 +132,36 @@ static cudaError_t allocate(struct CUmemPoolHandle_st *pool, cudaStream_t stream
     return cudaSuccess;
 }
 
+/* Whether the stream is being captured: the memory is then the graph's. */
+static bool allocate_in_graph(struct CUmemPoolHandle_st *pool, cudaStream_t handle,
+                              uint64_t size_bytes, void **pointer, cudaError_t *error)
+{
+    struct cts_range range;
+    cts_streams_lock();
+    struct CUstream_st *const stream = cts_stream_resolve(handle);
+    const bool is_captured = stream && cts_capture_is_on(stream);
+    cts_streams_unlock();
+    *pointer = NULL;
+    *error = cudaSuccess;
+    if (!is_captured) return false;
+    if (!size_bytes) *error = cudaErrorInvalidValue;
+    if (size_bytes && !cts_range_allocate(CTS_RANGE_DEVICE, pool->device, size_bytes, 0, &range))
+        *error = cudaErrorMemoryAllocation;
+    if (*error != cudaSuccess) return true;
+    cts_range_set_of_graph((const void *)range.address);
+    cts_streams_lock();
+    const bool taken = cts_capture_allocates(stream, &range, error);
+    cts_streams_unlock();
+    if (taken) {
+        *pointer = (void *)range.address;
+    } else {
+        if (cts_range_remove((const void *)range.address, 1u << CTS_RANGE_DEVICE, &range))
+            cts_range_release(&range);
+        if (*error == cudaSuccess) *error = cudaErrorStreamCaptureInvalidated;
+    }
+    return true;
+}
+
 cudaError_t cudaMallocAsync(void **devPtr, size_t size, cudaStream_t hStream)
 {
     CTS_ENTER();
@@ -141,6 +172,8 @@ cudaError_t cudaMallocAsync(void **devPtr, size_t size, cudaStream_t hStream)
         current_pools[device] ? current_pools[device] : default_pool(device);
     pthread_mutex_unlock(&lock);
     if (!pool) return cts_return(cudaErrorMemoryAllocation);
+    cudaError_t error;
+    if (allocate_in_graph(pool, hStream, size, devPtr, &error)) return cts_return(error);
     return cts_return(allocate(pool, hStream, size, __func__, devPtr));
 }
 
@@ -152,6 +185,8 @@ cudaError_t cudaMallocFromPoolAsync(void **ptr, size_t size, cudaMemPool_t memPo
     const bool known = is_pool(memPool);
     pthread_mutex_unlock(&lock);
     if (!ptr || !known) return cts_return(cudaErrorInvalidValue);
+    cudaError_t error;
+    if (allocate_in_graph(memPool, stream, size, ptr, &error)) return cts_return(error);
     return cts_return(allocate(memPool, stream, size, __func__, ptr));
 }
 
@@ -178,6 +213,12 @@ cudaError_t cts_pool_free(const void *pointer, struct CUstream_st *stream)
     struct cts_range range;
     if (!cts_range_remove(pointer, 1u << CTS_RANGE_DEVICE | 1u << CTS_RANGE_MANAGED, &range))
         return cudaErrorInvalidValue;
+    if (range.is_of_graph) { /* the next launch allocates it again */
+        if (!stream) cts_streams_wait_device(range.device);
+        cts_record_free(&range, stream ? stream->id : CTS_NONE);
+        range.allocation = CTS_NONE;
+        return cts_range_add(&range) ? cudaSuccess : cudaErrorMemoryAllocation;
+    }
     cts_memory_sum("free", &range);
     cts_record_free(&range, stream ? stream->id : CTS_NONE);
     struct CUmemPoolHandle_st *const pool = range.pool;
@@ -199,9 +240,10 @@ cudaError_t cudaFreeAsync(void *devPtr, cudaStream_t hStream)
     struct CUstream_st *const stream = cts_stream_resolve(hStream);
     struct cts_point keep = stream ? cts_point_here(stream) : (struct cts_point){0};
     if (stream) cts_cpu_timeline_names(stream);
+    const bool is_graphs = stream && cts_capture_frees(stream, devPtr);
     cts_streams_unlock();
     if (!stream) return cts_return(cudaErrorInvalidResourceHandle);
-    const cudaError_t error = cts_pool_free(devPtr, stream);
+    const cudaError_t error = is_graphs ? cudaSuccess : cts_pool_free(devPtr, stream);
     cts_streams_lock();
     cts_point_release(&keep);
     cts_streams_unlock();

@@ -224,6 +224,17 @@ void cts_range_release(const struct cts_range *range)
     pthread_mutex_unlock(&lock);
 }
 
+void cts_range_set_of_graph(const void *address)
+{
+    pthread_mutex_lock(&lock);
+    struct cts_range *const found = find((uint64_t)address);
+    if (found) {
+        found->is_of_graph = true;
+        found->allocation = CTS_NONE;
+    }
+    pthread_mutex_unlock(&lock);
+}
+
 void cts_range_set(const void *address, uint32_t allocation, void *pool)
 {
     pthread_mutex_lock(&lock);

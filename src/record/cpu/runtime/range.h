@@ -23,6 +23,7 @@ struct cts_range {
     void *pool;             /* the memory pool it came from, or NULL */
     char variable[40];      /* what the source assigns it to; empty: unknown */
     uint32_t element_bytes; /* of its type; 0: unknown */
+    bool is_of_graph;       /* graph-memory.h: a free does not give it back */
 };
 
 void cts_ranges_start(void);
@@ -54,6 +55,8 @@ void cts_range_name(const void *address, const char *variable, uint32_t element_
 bool cts_range_remove(const void *address, unsigned kinds, struct cts_range *range);
 void cts_range_release(const struct cts_range *range);
 
+/* Says that a range belongs to a graph, and is not recorded as allocated. */
+void cts_range_set_of_graph(const void *address);
 /* Sets a range's catalogue id and pool. */
 void cts_range_set(const void *address, uint32_t allocation, void *pool);
 

@@ -216,6 +216,13 @@ void __cts_allocation_hint(const struct cts_allocation_desc *allocation)
     hint = allocation;
 }
 
+const struct cts_allocation_desc *cts_record_take_hint(void)
+{
+    const struct cts_allocation_desc *const taken = hint;
+    hint = NULL;
+    return taken;
+}
+
 static const char *allocation_kind(const struct cts_range *range)
 {
     switch (range->kind) {
@@ -242,8 +249,7 @@ static const char *text_or_null(const char *text)
 
 void cts_record_allocation(struct cts_range *range, const char *call, uint32_t stream)
 {
-    const struct cts_allocation_desc *const desc = hint;
-    hint = NULL;
+    const struct cts_allocation_desc *const desc = cts_record_take_hint();
     if (desc) cts_range_name((const void *)range->address, desc->variable, desc->element_bytes);
     if (!cts_record_is_on()) return;
     range->allocation = cts_catalogue_reserve(catalogue, CTS_ID_ALLOCATION, 1);

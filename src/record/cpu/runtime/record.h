@@ -44,6 +44,9 @@ void cts_record_file(struct cts_file *file);
 void cts_record_settle(void);
 void cts_record_stream(struct CUstream_st *stream);
 void cts_record_stream_end(const struct CUstream_st *stream);
+/* What the host pass said of the next allocation of this thread, or NULL; it is used up. */
+const struct cts_allocation_desc *cts_record_take_hint(void);
+
 /* Uses up the thread's allocation hint. `call`: the API function; `stream`: of a stream-ordered
  * allocation or free, else CTS_NONE. */
 void cts_record_allocation(struct cts_range *range, const char *call, uint32_t stream);
