@@ -223,6 +223,12 @@ void cts_whatif_print_notes(const struct cts_whatif_report *report, FILE *file)
             "Note: the recording does not show whether kernels of different streams can run at the "
             "same time on %s: they never did. Gains assume that they can",
             cts_counted_text(n->undecided, "device", "devices").text);
+    if (n->kept_polls)
+        cts_print_paragraph(file, 2,
+                            "Note: the program calls something else after %s. These calls stay as "
+                            "recorded, even if "
+                            "the work that is polled ends earlier: the true gain can be larger",
+                            cts_counted_text(n->kept_polls, "failed query", "failed queries").text);
     if (n->missed)
         cts_print_paragraph(file, 2,
                             "Note: without changes, the projection misses the recorded times of %s",
@@ -276,6 +282,7 @@ static void json_notes(const struct cts_whatif *r, struct cts_json *json)
     cts_json_open_object(json);
     cts_json_member_u64(json, "missed_events", n->missed);
     cts_json_member_u64(json, "broken_circles", n->broken);
+    cts_json_member_u64(json, "kept_polls", n->kept_polls);
     cts_json_member_u64(json, "device_activities", n->kernels);
     cts_json_member_u64(json, "configured_kernels", n->configured);
     cts_json_member_u64(json, "shared_kernels", n->shared);

@@ -104,7 +104,8 @@ struct cts_whatif_plan {
     uint64_t *least_free_ns, *least_tail_ns; /* per region: of calls that wait for nothing, after
                                                 the awaited; UINT64_MAX: none */
     uint64_t activity_count, configured_count;
-    uint64_t unbound_count;         /* activities that nothing is known to have launched */
+    uint64_t kept_polls;    /* failed queries with other calls between them and the next one */
+    uint64_t unbound_count; /* activities that nothing is known to have launched */
     uint64_t unbound_ns, device_ns; /* their time, and that of all activities */
 };
 

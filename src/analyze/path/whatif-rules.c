@@ -385,6 +385,7 @@ static enum cts_status gap_rules(struct cts_whatif_plan *plan, uint32_t location
         const uint32_t node = place->rules[i].node;
         if (place->rules[i].kind != CTS_WHATIF_POLL) continue;
         const uint32_t next = next_poll(at, node);
+        plan->kept_polls += next == CTS_PATH_NONE;
         for (uint32_t gap = node + 1; next != CTS_PATH_NONE && gap <= next; gap++)
             if (add_rule(
                     place,

@@ -156,6 +156,7 @@ static void note_plan(const struct cts_whatif_plan *plan, struct cts_whatif_note
 {
     notes->kernels = plan->activity_count;
     notes->configured = plan->configured_count;
+    notes->kept_polls = plan->kept_polls;
     notes->shared = plan->kernel_count;
     notes->interference = notes->overtaking = 0;
     notes->queued = 0;

@@ -86,6 +86,7 @@ struct cts_whatif_notes {
     bool share_rejected;  /* the sharing model did not reproduce the recording: free overlap */
     uint64_t undecided;   /* devices on which kernels of different streams, whose grids are not
                              known, never overlapped, and hardly ever could have */
+    uint64_t kept_polls;  /* failed queries behind which the program calls something else */
     uint64_t target_left; /* activities not tried, and how much time the largest of them has */
     uint64_t target_left_ns;
     uint64_t projections;
