@@ -83,6 +83,23 @@ static void print_volume(FILE *file, const char *name, uint64_t unique, uint64_t
                         cts_count_text(accesses).text);
 }
 
+/* CTAs of a cooperative launch can wait for each other and read what others of it wrote. */
+static void print_exchange(const struct cts_comm_report *report, FILE *file)
+{
+    const struct cts_catalogue *const c = report->catalogue;
+    const uint64_t bytes = report->comm->total.from_nobody_bytes;
+    size_t launches = 0;
+    for (size_t i = 0; i < c->launch_count; i++) launches += c->launches[i].cooperative;
+    if (!launches || !bytes) return;
+    char text[300];
+    snprintf(text, sizeof text,
+             "data that CTAs pass to each other inside %s (up to %s of \"unknown writers\"; "
+             "see access)",
+             cts_counted_text(launches, "cooperative launch", "cooperative launches").text,
+             cts_bytes_text(bytes).text);
+    print_line(file, "not counted", text);
+}
+
 static void print_totals(const struct cts_comm_report *report, FILE *file)
 {
     const struct cts_comm *const c = report->comm;
@@ -111,6 +128,7 @@ static void print_totals(const struct cts_comm_report *report, FILE *file)
              cts_bytes_text(t->received_bytes).text, cts_bytes_text(t->from_host_bytes).text,
              cts_bytes_text(t->from_nobody_bytes).text, cts_bytes_text(t->host_read_bytes).text);
     print_line(file, "read from", text);
+    print_exchange(report, file);
     const uint64_t shared_bytes =
         t->shared_load_bytes + t->shared_store_bytes + t->shared_atomic_bytes;
     if (shared_bytes) {

@@ -144,7 +144,10 @@ enum cts_status cts_partition_print_answer(const struct cts_partition_report *r,
     else if (a->verdict != CTS_PARTITION_NO_GAIN)
         print_launches(p, s, file);
     if (!s->traffic_bytes) {
-        cts_print_paragraph(file, 2, "  No traffic between partitions");
+        cts_print_paragraph(
+            file, 2,
+            "  No traffic between partitions from one launch to the next; what CTAs of one "
+            "launch exchange is not counted");
     } else {
         cts_print_paragraph(
             file, 2,
