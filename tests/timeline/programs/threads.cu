@@ -80,7 +80,7 @@ static void poll_a_pipe()
     launch();
     pthread_create(&thread, nullptr, polls, nullptr);
     until_it_waits();
-    usleep(200000);
+    usleep(1000000); // longer than it waits for a processor
     if (write(ends[1], "", 1) != 1) return;
     pthread_join(thread, nullptr);
 }
