@@ -423,7 +423,8 @@ static enum cts_status compress(struct cts_acc_builder *b, struct cts_buffer *ou
     const size_t size = ZSTD_compress2(zstd, out->data + CTS_ACC_CHUNK_HEADER_BYTES, bound,
                                        b->raw.data, b->raw.size_bytes);
     if (ZSTD_isError(size))
-        return cts_fail(error, CTS_MEMORY, "cannot compress a chunk: %s", ZSTD_getErrorName(size));
+        return cts_fail(error, CTS_MEMORY, "no memory to compress a chunk: %s",
+                        ZSTD_getErrorName(size));
     out->size_bytes = CTS_ACC_CHUNK_HEADER_BYTES + size;
     return CTS_OK;
 }
