@@ -292,7 +292,8 @@ struct twin {
     bool is_new[SITES][2][3];
     uint32_t moment[CTAS]; /* records so far; what follows are moments, 0: never */
     uint32_t begun[CTAS][SPAN], ended[CTAS][SPAN], updated[CTAS][SPAN], looked[CTAS][SPAN];
-    bool stores[CTAS][SPAN], race[SPAN];
+    uint32_t plain[CTAS][SPAN]; /* first access that is no atomic */
+    bool stores[CTAS][SPAN], race[SPAN], orders[SPAN], receives[CTAS][SPAN];
     struct fault faults[KERNELS][SITES][2][3]; /* [shared][kind] */
     /* distinct bytes: of warp, CTA, launch */
     struct cts_map distinct[KERNELS][SITES][CTS_SPACE_LAST + 1][3];
@@ -330,6 +331,8 @@ static void note_moments(struct twin *t, const struct lane *lane, bool first)
         if (!t->begun[cta][word + b]) t->begun[cta][word + b] = t->moment[cta];
         t->ended[cta][word + b] = t->moment[cta];
         t->stores[cta][word + b] |= lane->stores;
+        if ((lane->stores || !lane->writes) && !t->plain[cta][word + b])
+            t->plain[cta][word + b] = t->moment[cta];
     }
     if (lane->stores || !lane->writes) return; /* no atomic */
     t->updated[cta][word] = t->moment[cta];
@@ -375,6 +378,29 @@ static bool hands_on(const struct twin *t, size_t word, size_t at)
     return early <= 1;
 }
 
+/* The word orders a byte: who gets the byte from another CTA over it. */
+static void hand_on(struct twin *t, size_t word, size_t at)
+{
+    t->orders[word] = true;
+    for (unsigned to = 0; to < CTAS; to++)
+        for (unsigned from = 0; from < CTAS; from++)
+            t->receives[to][word] |= from != to && t->stores[from][at] && t->begun[to][at] &&
+                                     t->looked[to][word] < t->begun[to][at];
+}
+
+/* Whether only the CTA that has got something over the word touches its byte otherwise than by
+ * atomics, and not before. */
+static bool is_reset(const struct twin *t, size_t word, size_t at)
+{
+    unsigned plain = 0;
+    for (unsigned cta = 0; cta < CTAS; cta++) {
+        if (!t->plain[cta][at]) continue;
+        plain++;
+        if (!t->receives[cta][word] || t->plain[cta][at] <= t->looked[cta][word]) return false;
+    }
+    return plain == 1;
+}
+
 static void find_races(struct twin *t)
 {
     static size_t words[SPAN];
@@ -384,8 +410,15 @@ static void find_races(struct twin *t)
             words[count++] = at;
     for (size_t at = 0; at < SPAN; at++) {
         t->race[at] = t->stored[at] && t->touching[at] & (t->touching[at] - 1);
-        for (size_t i = 0; i < count && t->race[at]; i++) t->race[at] = !hands_on(t, words[i], at);
+        for (size_t i = 0; i < count && t->race[at]; i++) {
+            t->race[at] = !hands_on(t, words[i], at);
+            if (!t->race[at]) hand_on(t, words[i], at);
+        }
     }
+    for (size_t at = 0; at < SPAN; at++)
+        for (size_t i = 0; i < count && t->race[at]; i++)
+            if (t->orders[words[i]] && words[i] <= at && at < words[i] + 4)
+                t->race[at] = !is_reset(t, words[i], at);
 }
 
 static bool is_race(const struct twin *t, size_t at)

@@ -113,7 +113,9 @@ struct cts_access_use {
     uint32_t epoch;            /* a byte: barriers of the grid before */
     uint32_t cta, first, last; /* moments of its accesses */
     bool stores, is_weak;      /* a byte: it is stored; neither by an atomic nor volatile */
+    uint32_t first_weak;       /* a byte: moment of the first such access (UINT32_MAX: none) */
     bool orders_others;        /* a word: it orders the uses of some byte */
+    bool is_receiver;          /* a word: the CTA looked at it before it used what others stored */
     bool is_signal, is_atomic; /* a word: some access is an atomic */
     uint8_t operation;         /* a word: the first atomic there is, or else the first one */
     uint32_t updates, looks;   /* a word: moment of the last fence before an update, or of the last

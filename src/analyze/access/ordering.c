@@ -6,10 +6,12 @@
  * are an *epoch*, and uses of different epochs are not compared. One CTA hands a byte on to another
  * if it is done with the byte before it fences and updates some word X, and the other has looked at
  * X before its first access to the byte. Where fences are not recorded, one of them has to take X
- * by an atomic. X itself is then no race either, if nobody takes it but by atomics and volatile. A
- * byte counts as ordered if one X does that for all its CTAs: each that stores it updates X
- * afterwards, and each but one looks at X before. Whether the program then waits for the right
- * value is not recorded. Nor are fences in programs that are not instrumented: a result says so.
+ * by an atomic. X itself is then no race either, if nobody takes it but by atomics and volatile,
+ * and the one CTA that has received what others handed on, which may store it (the last CTA resets
+ * the counter). A byte counts as ordered if one X does that for all its CTAs: each that stores it
+ * updates X afterwards, and each but one looks at X before. Whether the program then waits for the
+ * right value is not recorded. Nor are fences in programs that are not instrumented: a result says
+ * so.
  *
  * Called with the lock of the faults. */
 #include <stdlib.h>
@@ -44,6 +46,7 @@ enum cts_status cts_access_note_use(struct cts_access_model *model,
         last->last = use->last;
         last->stores |= use->stores;
         last->is_weak |= use->is_weak;
+        if (use->first_weak < last->first_weak) last->first_weak = use->first_weak;
         return CTS_OK;
     }
     return add_use(uses, use, error);
@@ -74,6 +77,7 @@ static void sort_uses(struct cts_access_uses *uses)
             if (use->first < last->first) last->first = use->first;
             last->stores |= use->stores;
             last->is_weak |= use->is_weak;
+            if (use->first_weak < last->first_weak) last->first_weak = use->first_weak;
             last->is_atomic |= use->is_atomic;
             last->updates = last->updates > use->updates ? last->updates : use->updates;
             last->looks = last->looks < use->looks ? last->looks : use->looks;
@@ -93,8 +97,8 @@ static bool next_word(const struct cts_access_uses *signals, size_t *begin, size
     return *begin < *end;
 }
 
-static const struct cts_access_use *signal_of(const struct cts_access_uses *signals, size_t begin,
-                                              size_t end, uint32_t cta)
+static struct cts_access_use *signal_of(const struct cts_access_uses *signals, size_t begin,
+                                        size_t end, uint32_t cta)
 {
     while (begin < end) {
         const size_t middle = begin + (end - begin) / 2;
@@ -143,6 +147,19 @@ static uint64_t *counter_of(struct cts_access_result *result, const struct cts_a
     }
 }
 
+/* The word with signals [begin, end) orders the uses of a byte that some CTA stores: whoever looked
+ * at the word before its use has received the byte, unless it alone stores it. */
+static void note_receivers(struct cts_access_model *model, size_t begin, size_t end,
+                           const struct cts_access_use *uses, size_t use_count)
+{
+    size_t stores = 0;
+    for (size_t i = 0; i < use_count; i++) stores += uses[i].stores;
+    for (size_t i = 0; i < use_count; i++) {
+        struct cts_access_use *const s = signal_of(&model->signals, begin, end, uses[i].cta);
+        if (s && s->looks < uses[i].first && stores > uses[i].stores) s->is_receiver = true;
+    }
+}
+
 /* What orders the uses of one byte in one epoch: where it is counted; NULL: nothing does. */
 static uint64_t *order_of(struct cts_access_model *model, const struct cts_access_use *uses,
                           size_t use_count)
@@ -151,20 +168,38 @@ static uint64_t *order_of(struct cts_access_model *model, const struct cts_acces
         if (signal_of(&model->signals, begin, end, uses->cta) &&
             orders(model, begin, end, uses, use_count)) {
             model->signals.items[begin].orders_others = true;
+            note_receivers(model, begin, end, uses, use_count);
             return counter_of(model->result, &model->signals, begin, end);
         }
     return NULL;
 }
 
+/* Whether the CTAs that use the word otherwise than by atomics and volatile may: nobody, or the CTA
+ * that received what all others handed on, once it has looked at the word, as the last CTA does
+ * that resets the counter. */
+static bool is_used_well(const struct cts_access_model *model, size_t first, size_t behind,
+                         const struct cts_access_use *uses, size_t use_count)
+{
+    size_t weak = 0;
+    for (size_t i = 0; i < use_count; i++) {
+        if (!uses[i].is_weak) continue;
+        const struct cts_access_use *const s =
+            signal_of(&model->signals, first, behind, uses[i].cta);
+        if (++weak > 1 || !s || !s->is_receiver || !s->is_atomic || s->looks >= uses[i].first_weak)
+            return false;
+    }
+    return true;
+}
+
 /* Whether a byte is of a word that orders others, and all its uses are made for that. */
 static bool is_of_flag(const struct cts_access_model *model, size_t begin, size_t end)
 {
-    const struct cts_access_use *const uses = model->uses.items;
-    for (size_t i = begin; i < end; i++)
-        if (uses[i].is_weak) return false;
+    const struct cts_access_use *const uses = &model->uses.items[begin];
     for (size_t first = 0, behind = 0; next_word(&model->signals, &first, &behind);) {
         const struct cts_access_use *const word = &model->signals.items[first];
-        if (word->orders_others && uses[begin].address - word->address < 4) return true;
+        if (word->orders_others && uses->address - word->address < 4 &&
+            is_used_well(model, first, behind, uses, end - begin))
+            return true;
     }
     return false;
 }

@@ -470,6 +470,7 @@ static enum cts_status note_signals(const struct again *again)
                                               .looks = again->reads ? moment : UINT32_MAX};
         if (is_atomic || site->is_volatile)
             status = cts_access_note_use(model, &signal, &again->worker->error);
+        const bool is_weak = !is_atomic && !site->is_volatile;
         for (uint64_t at = start; at < start + again->width_bytes && !status; at++) {
             const struct cts_access_use use = {.address = at,
                                                .epoch = again->cta->epochs[again->warp % 32],
@@ -477,7 +478,8 @@ static enum cts_status note_signals(const struct again *again)
                                                .first = moment,
                                                .last = moment,
                                                .stores = again->stores,
-                                               .is_weak = !is_atomic && !site->is_volatile};
+                                               .is_weak = is_weak,
+                                               .first_weak = is_weak ? moment : UINT32_MAX};
             if (cts_bits_get(&model->suspects, CTS_SUSPECT_RACE, at))
                 status = cts_access_note_use(model, &use, &again->worker->error);
         }
