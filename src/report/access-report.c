@@ -14,6 +14,8 @@
 
 /* ---- names ---- */
 
+enum { NAME_BYTES = 40 };
+
 const char *cts_access_place(const struct cts_catalogue *catalogue, uint32_t site, char *text,
                              size_t text_bytes)
 {
@@ -30,6 +32,48 @@ static const char *place_cell(const struct cts_access_report *report, uint32_t s
 {
     return cts_access_place(report->catalogue, site, cts_sheet_room(cells, CTS_ACCESS_PLACE_BYTES),
                             CTS_ACCESS_PLACE_BYTES);
+}
+
+/* Whether a site's function is its kernel itself, whose name recorders may have cut. */
+static bool is_of_kernel(const char *function, const char *kernel)
+{
+    enum { CUT_BYTES = 100 };
+    const size_t length = strlen(function);
+    if (!kernel || strncmp(function, kernel, length) != 0) return false;
+    return !kernel[length] || kernel[length] == '(' || length >= CUT_BYTES;
+}
+
+/* Where a site is, for people who have read its kernel's name: NULL if it says no more than that.
+ */
+static const char *where_text(const struct cts_access_report *report,
+                              const struct cts_access_site *site, char *text, size_t text_bytes)
+{
+    const struct cts_catalogue *const catalogue = report->catalogue;
+    const struct cts_site *const row = &catalogue->sites[site->site];
+    struct cts_short_names names = {0};
+    struct cts_error ignored;
+    if (report->full_names || cts_access_has_line(catalogue, site->site))
+        return cts_access_place(catalogue, site->site, text, text_bytes);
+    if (row->source != CTS_NONE) {
+        snprintf(text, text_bytes, "instruction %u", row->line);
+        return text;
+    }
+    if (!row->function ||
+        is_of_kernel(row->function, cts_catalogue_kernel_name(catalogue, site->kernel)))
+        return NULL;
+    if (cts_short_names_make(&row->function, 1, &names, &ignored))
+        snprintf(text, text_bytes, "%s", row->function);
+    else
+        cts_short_name_fitted(&names, 0, text, NAME_BYTES < text_bytes ? NAME_BYTES : text_bytes);
+    cts_short_names_release(&names);
+    return text;
+}
+
+static const char *where_cell(const struct cts_access_report *report,
+                              const struct cts_access_site *site, struct cts_sheet_row *cells)
+{
+    return where_text(report, site, cts_sheet_room(cells, CTS_ACCESS_PLACE_BYTES),
+                      CTS_ACCESS_PLACE_BYTES);
 }
 
 static const char *layout_of(const struct cts_access_counts *counts)
@@ -68,7 +112,8 @@ static uint64_t fault_allocation(const struct cts_catalogue *catalogue,
 #define FINDING_COLUMNS(COLUMN)                                                                    \
     COLUMN(finding, "finding", TEXT, cts_finding_text(finding->kind))                              \
     COLUMN(kernel, "kernel", KERNEL, cts_catalogue_kernel_name(report->catalogue, site->kernel))   \
-    COLUMN(place, "where", TEXT, place_cell(report, site->site, cells))                            \
+    COLUMN(place, NULL, TEXT, place_cell(report, site->site, cells))                               \
+    COLUMN(where, "where", TABLE_TEXT, where_cell(report, site, cells))                            \
     COLUMN(variable, "variable", TEXT, words->variable)                                            \
     COLUMN(operation, "operation", TEXT, cts_operation_text(words->operation))                     \
     COLUMN(space, NULL, TEXT, cts_space_text(site->space))                                         \
@@ -120,7 +165,8 @@ static void finding_row(const void *state, size_t row, struct cts_sheet_row *cel
     COLUMN(kernel, "kernel", KERNEL, cts_catalogue_kernel_name(report->catalogue, site->kernel))   \
     COLUMN(launch, NULL, ID, all ? UINT64_MAX : report->catalogue->launches[site->launch].launch)  \
     COLUMN(site, NULL, ID, site->site)                                                             \
-    COLUMN(place, "where", TEXT, place_cell(report, site->site, cells))                            \
+    COLUMN(place, NULL, TEXT, place_cell(report, site->site, cells))                               \
+    COLUMN(where, "where", TABLE_TEXT, where_cell(report, site, cells))                            \
     COLUMN(variable, "variable", TEXT, words->variable)                                            \
     COLUMN(operation, "operation", TEXT, cts_operation_text(words->operation))                     \
     COLUMN(space, "space", TEXT, cts_space_text(site->space))                                      \
@@ -308,13 +354,17 @@ static void print_finding(const struct cts_access_report *report, size_t number,
     const struct cts_access_site *const site = &report->result->sites[finding->site];
     const struct cts_site *const words = &report->catalogue->sites[site->site];
     char evidence[CTS_EVIDENCE_BYTES], place_text[CTS_ACCESS_PLACE_BYTES];
-    const char *const place =
-        cts_access_place(report->catalogue, site->site, place_text, sizeof place_text);
+    const char *const place = where_text(report, site, place_text, sizeof place_text);
+    const bool is_sum =
+        finding->site_count > 1 && !cts_access_has_line(report->catalogue, site->site);
+    struct cts_counted instructions = {""};
+    if (is_sum) instructions = cts_counted_text(finding->site_count, "", "instructions");
     cts_finding_evidence(report->catalogue, report->result, finding, evidence, sizeof evidence);
-    cts_print_paragraph(file, 5, "%3zu. %s: %s%s%s in %s, %s", number,
+    cts_print_paragraph(file, 5, "%3zu. %s: %s%s%s in %s%s%s%s%s", number,
                         cts_finding_text(finding->kind), cts_operation_text(words->operation),
                         words->variable ? " of " : "", words->variable ? words->variable : "",
-                        kernel ? kernel : "?", place ? place : "?");
+                        kernel ? kernel : "?", place && !is_sum ? ", " : "",
+                        place && !is_sum ? place : "", is_sum ? ", " : "", instructions.text);
     cts_print_paragraph(file, 5, "     %s.", evidence);
     if (cts_finding_is_fault(finding->kind))
         cts_print_paragraph(file, 5, "     Fix: %s.", cts_finding_remedy(finding));
@@ -346,7 +396,7 @@ static size_t print_faults(const struct cts_access_report *report, FILE *file)
 static void print_findings(const struct cts_access_report *report,
                            const struct cts_short_names *kernels, FILE *file)
 {
-    enum { FAULTS_SHOWN = 5, SHOWN = 8, NAME_BYTES = 40 };
+    enum { FAULTS_SHOWN = 5, SHOWN = 8 };
     const struct cts_access_result *const r = report->result;
     char name[NAME_BYTES];
     const size_t first = print_faults(report, file);

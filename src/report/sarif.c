@@ -32,6 +32,9 @@ static const char *sentence_of(enum cts_finding_kind kind)
     case CTS_FINDING_STRUCT_STRIDE:
         return "Lanes of a warp access one field of an array of structs, so most of each sector "
                "is not used.";
+    case CTS_FINDING_BLOCKED:
+        return "Each lane accesses several neighbouring elements one after another, so several "
+               "requests access each sector.";
     case CTS_FINDING_STRIDED:
         return "Neighbouring lanes access addresses that are far apart, so most of each sector is "
                "not used.";

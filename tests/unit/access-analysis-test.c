@@ -393,10 +393,108 @@ static void test_analysis(void **unused)
     free(program);
 }
 
+/* One warp of a launch. */
+static void put_record(struct program *p, uint32_t launch, uint32_t site, int32_t stride,
+                       uint64_t base)
+{
+    struct cts_acc_chunk *const chunk = &p->chunks[launch];
+    p->records[launch][chunk->record_count++] = (struct cts_access){.launch = launch,
+                                                                    .site = site,
+                                                                    .mask = UINT32_MAX,
+                                                                    .space = CTS_SPACE_GLOBAL,
+                                                                    .pattern = CTS_PATTERN_AFFINE,
+                                                                    .s0 = stride,
+                                                                    .base = base};
+}
+
+static const struct cts_finding *finding_at(const struct cts_access_result *result, uint32_t site)
+{
+    for (size_t i = 0; i < result->finding_count; i++)
+        if (result->sites[result->findings[i].site].site == site) return &result->findings[i];
+    return NULL;
+}
+
+/* Kernels without source lines, as libraries have them: pieces that each lane takes of its bytes
+ * are no structs; what one function does alike is one finding, also of several instances and of
+ * disassemblies, and functions in an anonymous namespace are not one. */
+static void test_without_lines(void **unused)
+{
+    (void)unused;
+    enum { HERE = 7 };
+    struct program *const p = calloc(1, sizeof *p);
+    struct cts_kernel kernels[] = {
+        {.kernel = 0,
+         .name = "void at::native::(anonymous namespace)::vectorized_layer_norm_kernel<float, "
+                 "float, false>(int, float, float const*)"},
+        {.kernel = 1,
+         .name = "void at::native::(anonymous namespace)::vectorized_layer_norm_kernel<double, "
+                 "double, false>(int, double, double const*)"},
+        {.kernel = 2,
+         .name = "void at::native::(anonymous namespace)::layer_norm_grad_input_kernel<float, "
+                 "false>(float const*)"},
+    };
+    struct cts_source sources[] = {{.path = "vectorized_layer_norm_kernel.sass"}};
+    struct cts_site sites[HERE];
+    for (uint32_t i = 0; i < HERE; i++)
+        sites[i] = (struct cts_site){.site = i,
+                                     .operation = CTS_LOAD,
+                                     .width_bytes = i < 6 ? 8 : 4,
+                                     .source = i < 4 ? 0 : CTS_NONE,
+                                     .line = i};
+    for (uint32_t i = 0; i < 3; i++) {
+        p->launches[i] = (struct cts_launch){.launch = i,
+                                             .op = i,
+                                             .kernel = i,
+                                             .grid = {1, 1, 1},
+                                             .block = {32, 1, 1},
+                                             .recorded = "all"};
+        p->chunks[i] = (struct cts_acc_chunk){.launch = i, .offset_bytes = i};
+        for (uint32_t half = 0; half < 2; half++)
+            put_record(p, i, 2 * i + half, 16, 0x10000 + 8 * half);
+    }
+    put_record(p, 2, 6, 64, 0x20000); /* 4 bytes of 64 */
+    p->catalogue.kernels = kernels;
+    p->catalogue.kernel_count = 3;
+    p->catalogue.sources = sources;
+    p->catalogue.source_count = 1;
+    p->catalogue.sites = sites;
+    p->catalogue.site_count = HERE;
+    p->catalogue.launches = p->launches;
+    p->catalogue.launch_count = 3;
+    const struct cts_access_source source = {.chunks = p->chunks,
+                                             .chunk_count = 3,
+                                             .state = p,
+                                             .read = read_chunk,
+                                             .release = cts_acc_batch_release};
+    struct cts_error error = {0};
+    struct cts_access_result result;
+    assert_int_equal(cts_access_analyze(&p->catalogue, &source,
+                                        &(struct cts_access_options){.threads = 1}, &result,
+                                        &error),
+                     CTS_OK);
+    assert_int_equal(result.finding_count, 3);
+    const struct cts_finding *const both = finding_at(&result, 0);
+    assert_non_null(both);
+    assert_int_equal(both->kind, CTS_FINDING_BLOCKED);
+    assert_int_equal(both->site_count, 4);
+    assert_int_equal(both->struct_bytes, 16);
+    assert_int_equal(both->used_bytes, 16);
+    const struct cts_finding *const other = finding_at(&result, 4);
+    assert_non_null(other);
+    assert_int_equal(other->kind, CTS_FINDING_BLOCKED);
+    assert_int_equal(other->site_count, 2);
+    const struct cts_finding *const field = finding_at(&result, 6);
+    assert_non_null(field);
+    assert_int_equal(field->kind, CTS_FINDING_STRUCT_STRIDE);
+    assert_int_equal(field->used_bytes, 4);
+    cts_access_release(&result);
+    free(p);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_requests),
-                                       cmocka_unit_test(test_closed_forms),
-                                       cmocka_unit_test(test_analysis)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_requests), cmocka_unit_test(test_closed_forms),
+        cmocka_unit_test(test_analysis), cmocka_unit_test(test_without_lines)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

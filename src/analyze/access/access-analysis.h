@@ -107,6 +107,7 @@ double cts_access_cost(const struct cts_access_counts *counts);
     X(LOCKSTEP, "race in a warp")                                                                  \
     X(BANK_CONFLICT, "bank conflicts")                                                             \
     X(STRUCT_STRIDE, "array of structs")                                                           \
+    X(BLOCKED, "blocked arrangement")                                                              \
     X(STRIDED, "strided access")                                                                   \
     X(ROWS, "rows across sectors")                                                                 \
     X(SCATTERED, "scattered access")                                                               \
@@ -123,6 +124,9 @@ enum cts_finding_kind {
         CTS_FINDING_KIND_COUNT
 };
 const char *cts_finding_text(enum cts_finding_kind kind);
+/* Whether a site lies on a line of a program's source. Of others there is an instruction at most:
+ * each line of a disassembly is one. */
+bool cts_access_has_line(const struct cts_catalogue *catalogue, uint32_t site);
 /* Whether a finding of this kind makes results wrong, and not only slow: it has no share. */
 static inline bool cts_finding_is_fault(enum cts_finding_kind kind)
 {
@@ -167,7 +171,7 @@ struct cts_access_fault {
 };
 
 /* Sites of one kernel and line that do the same to the same variable (of an unrolled loop, say) are
- * one finding. */
+ * one finding, as are those of a kernel without source lines that do the same. */
 struct cts_finding {
     enum cts_finding_kind kind;
     size_t site; /* in cts_access_result.sites: the worst of them */
@@ -180,7 +184,8 @@ struct cts_finding {
     uint32_t worst_ways;
     bool row_is_uniform; /* rows across sectors: its lanes have one address */
     bool is_shared;      /* its sites' space is shared memory */
-    uint32_t field_bytes, struct_bytes, used_bytes; /* array of structs; used: by all sites of the
+    uint32_t field_bytes, struct_bytes, used_bytes; /* array of structs, blocked arrangement;
+                                                       used: by all sites of the
                                                        kernel that walk the structs alike */
     struct cts_access_fault fault;                  /* of kinds that make results wrong */
 };

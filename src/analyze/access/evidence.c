@@ -213,6 +213,13 @@ void cts_finding_evidence(const struct cts_catalogue *catalogue,
             finding->struct_bytes, finding->field_bytes, finding->used_bytes,
             per_request(counts->sectors, counts), per_request(counts->ideal_sectors, counts));
         return;
+    case CTS_FINDING_BLOCKED:
+        snprintf(text, text_bytes,
+                 "each lane takes %u bytes side by side, %u at a time; %.2f sectors per request "
+                 "where %.2f would do",
+                 finding->struct_bytes, finding->field_bytes, per_request(counts->sectors, counts),
+                 per_request(counts->ideal_sectors, counts));
+        return;
     case CTS_FINDING_STRIDED:
         snprintf(
             text, text_bytes,
@@ -297,6 +304,9 @@ const char *cts_finding_remedy(const struct cts_finding *finding)
                      "its "
                      "own"
                    : "keep each field in an array of its own, so that unused fields are not loaded";
+    case CTS_FINDING_BLOCKED:
+        return "interleave the lanes: lane i takes element (or vector) i of the warp's, then i + "
+               "32, and so on, instead of several neighbours";
     case CTS_FINDING_ROWS:
         if (finding->row_is_uniform)
             return "use blocks 32 threads wide, so that all lanes of a warp read one address, or "

@@ -64,7 +64,18 @@ static bool same_text(const char *a, const char *b)
     return a && b && strcmp(a, b) == 0;
 }
 
-/* Of one kernel: 0 for findings that are one. */
+bool cts_access_has_line(const struct cts_catalogue *catalogue, uint32_t site)
+{
+    static const char end[] = ".sass";
+    const uint32_t source = catalogue->sites[site].source;
+    if (source == CTS_NONE) return false;
+    const char *const path = catalogue->sources[source].path;
+    const size_t length = path ? strlen(path) : 0;
+    return length < sizeof end || strcmp(path + length - (sizeof end - 1), end) != 0;
+}
+
+/* Of one kernel: 0 for findings that are one. What one kernel does alike without source lines is
+ * one finding: only faults are named by instruction. */
 static int compare_causes(const struct search *search, const struct cts_finding *a,
                           const struct cts_finding *b)
 {
@@ -76,10 +87,17 @@ static int compare_causes(const struct search *search, const struct cts_finding 
     if (a->struct_bytes != b->struct_bytes) return a->struct_bytes < b->struct_bytes ? -1 : 1;
     if (x->space != y->space) return x->space < y->space ? -1 : 1;
     if (v->operation != w->operation) return v->operation < w->operation ? -1 : 1;
-    if (v->source != w->source) return v->source < w->source ? -1 : 1;
-    if (v->line != w->line) return v->line < w->line ? -1 : 1;
-    if (v->source == CTS_NONE && x->site != y->site) /* no line: each stands alone */
-        return x->site < y->site ? -1 : 1;
+    const bool has_lines = cts_access_has_line(search->catalogue, x->site);
+    if (has_lines != cts_access_has_line(search->catalogue, y->site)) return has_lines ? 1 : -1;
+    if (has_lines && v->source != w->source) return v->source < w->source ? -1 : 1;
+    if (has_lines && v->line != w->line) return v->line < w->line ? -1 : 1;
+    if (!has_lines) {
+        if (cts_finding_is_fault(a->kind) && x->site != y->site) /* no line: each stands alone */
+            return x->site < y->site ? -1 : 1;
+        if (v->width_bytes != w->width_bytes) return v->width_bytes < w->width_bytes ? -1 : 1;
+        if (a->kind == CTS_FINDING_STRIDED && x->stride_bytes != y->stride_bytes)
+            return x->stride_bytes < y->stride_bytes ? -1 : 1;
+    }
     return compare_texts(v->variable, w->variable);
 }
 
@@ -133,15 +151,29 @@ static bool same_structs(const char *a, const char *b)
     return length == struct_name_length(b) && !strncmp(a, b, length);
 }
 
+/* Whether nothing is known of what two sites access, which a kernel without source lines executes
+ * as often: the pieces that each lane takes of its bytes, most likely. */
+static bool are_pieces(const struct search *search, const struct cts_access_site *a,
+                       const struct cts_access_site *b)
+{
+    const struct cts_catalogue *const catalogue = search->catalogue;
+    return !cts_access_has_line(catalogue, a->site) && !cts_access_has_line(catalogue, b->site) &&
+           !catalogue->sites[a->site].variable && !catalogue->sites[b->site].variable &&
+           catalogue->sites[a->site].width_bytes == catalogue->sites[b->site].width_bytes &&
+           a->counts.requests == b->counts.requests;
+}
+
 /* Whether `other` does to the structs of `site` what `site` does. */
 static bool walks_alike(const struct search *search, const struct cts_access_site *site,
                         const struct cts_access_site *other)
 {
     const struct cts_site *const sites = search->catalogue->sites;
-    return other == site || (other->space == site->space && other->stride_requests &&
-                             other->stride_bytes == site->stride_bytes &&
-                             sites[other->site].operation == sites[site->site].operation &&
-                             same_structs(sites[other->site].variable, sites[site->site].variable));
+    return other == site ||
+           (other->space == site->space && other->stride_requests &&
+            other->stride_bytes == site->stride_bytes &&
+            sites[other->site].operation == sites[site->site].operation &&
+            (are_pieces(search, site, other) ||
+             same_structs(sites[other->site].variable, sites[site->site].variable)));
 }
 
 /* Whether a site before this one takes the same member. */
@@ -178,7 +210,7 @@ static bool is_copy(const struct search *search, const struct cts_access_site *s
 
 /* Bytes of a struct that the kernel's sites use which walk the same structs with the same stride:
  * each member is one field, as is each expression of a variable without one (its width). Sites of
- * a variable without a name stand alone. */
+ * a variable without a name stand alone, unless nothing has lines. */
 static uint32_t used_of_struct(const struct search *search, const struct cts_access_site *site)
 {
     uint64_t used = 0;
@@ -190,6 +222,18 @@ static uint32_t used_of_struct(const struct search *search, const struct cts_acc
     }
     const uint64_t whole = (uint64_t)llabs(site->stride_bytes);
     return (uint32_t)(used < whole ? used : whole);
+}
+
+static bool is_scalar_type(const char *type)
+{
+    static const char *const scalars[] = {
+        "bool",  "char",          "signed char",    "unsigned char",
+        "short", "int",           "unsigned short", "unsigned int",
+        "long",  "unsigned long", "long long",      "unsigned long long",
+        "float", "double",        "__half",         "__nv_bfloat16"};
+    for (size_t i = 0; type && i < sizeof scalars / sizeof *scalars; i++)
+        if (!strcmp(type, scalars[i])) return true;
+    return false;
 }
 
 /* CUDA's vectors of 2 and 4, which are aligned to their size. */
@@ -237,6 +281,19 @@ static bool walks_structs(const struct search *search, const struct cts_access_s
     return stride <= STRUCT_BYTES_LIKELY;
 }
 
+/* Whether what the lanes walk are no structs, but arrays of which each lane takes several
+ * neighbours, all of them: a blocked arrangement. */
+static bool is_blocked(const struct search *search, const struct cts_access_site *site)
+{
+    const struct cts_site *const row = &search->catalogue->sites[site->site];
+    const uint64_t stride = (uint64_t)llabs(site->stride_bytes);
+    if (stride <= row->width_bytes || stride > STRUCT_BYTES_MAX) return false;
+    if (used_of_struct(search, site) < stride) return false;
+    if (!row->variable) return !cts_access_has_line(search->catalogue, site->site);
+    return !row->variable[struct_name_length(row->variable)] &&
+           (is_scalar_type(row->type) || is_vector_type(row->type));
+}
+
 /* Excess sectors of requests whose lanes lie side by side neither as a whole nor in rows. */
 static double excess_sectors(const struct cts_access_counts *counts)
 {
@@ -260,8 +317,10 @@ static enum cts_status find_layout(struct search *search, size_t index)
         counts->strided_requests + counts->two_level_requests - site->row_requests >=
             counts->irregular_requests;
     finding.kind = strided ? CTS_FINDING_STRIDED : CTS_FINDING_SCATTERED;
-    if (strided && site->stride_requests * 2 > counts->requests && walks_structs(search, site)) {
-        finding.kind = CTS_FINDING_STRUCT_STRIDE;
+    const bool blocked = is_blocked(search, site);
+    if (strided && site->stride_requests * 2 > counts->requests &&
+        (blocked || walks_structs(search, site))) {
+        finding.kind = blocked ? CTS_FINDING_BLOCKED : CTS_FINDING_STRUCT_STRIDE;
         finding.field_bytes = width;
         finding.struct_bytes = (uint32_t)stride;
         finding.used_bytes = used_of_struct(search, site);
@@ -496,22 +555,35 @@ enum cts_status cts_access_faults_find(struct cts_access_model *model, struct ct
 
 /* ---- all ---- */
 
+/* Up to what a template is made of, or the parameters: "f" of "f<int>(int*)", "(anonymous
+ * namespace)::f" of "(anonymous namespace)::f(int*)". */
+static size_t template_name_length(const char *name)
+{
+    static const char unnamed[] = "(anonymous namespace)";
+    size_t length = strcspn(name, "<(");
+    while (!strncmp(name + length, unnamed, sizeof unnamed - 1)) {
+        length += sizeof unnamed - 1;
+        length += strcspn(name + length, "<(");
+    }
+    return length;
+}
+
 /* Templates: "f<int>(int*)" and "f<float>(float*)" have one name, "f". */
 static bool same_kernel_name(const char *a, const char *b)
 {
     if (!a || !b) return false;
-    const size_t length = strcspn(a, "<(");
-    return length == strcspn(b, "<(") && !strncmp(a, b, length);
+    const size_t length = template_name_length(a);
+    return length == template_name_length(b) && !strncmp(a, b, length);
 }
 
-/* Whether two findings are the same line of two instances of a template. */
+/* Whether two findings are the same line of two instances of a template, or do the same in two of
+ * which no lines are known. */
 static bool are_instances(const struct search *search, const struct cts_finding *a,
                           const struct cts_finding *b)
 {
     const struct cts_access_site *const sites = search->result->sites;
     const struct cts_catalogue *const catalogue = search->catalogue;
-    return catalogue->sites[sites[a->site].site].source != CTS_NONE &&
-           !compare_causes(search, a, b) &&
+    return !compare_causes(search, a, b) &&
            same_kernel_name(cts_catalogue_kernel_name(catalogue, sites[a->site].kernel),
                             cts_catalogue_kernel_name(catalogue, sites[b->site].kernel));
 }

@@ -32,7 +32,7 @@ __global__ void sort(const int *in, int *out)
         sorted[e] = value;
     }
     for (int e = 0; e < EACH; e++)
-        out[blockIdx.x * EACH * BLOCK + (DEFECT == 2 ? t * EACH + e : e * BLOCK + t)] = sorted[e]; // @2 strided access|array of structs
+        out[blockIdx.x * EACH * BLOCK + (DEFECT == 2 ? t * EACH + e : e * BLOCK + t)] = sorted[e]; // @2 strided access|array of structs|blocked arrangement
 }
 
 int main()

@@ -8,7 +8,7 @@ __global__ void axpy(float a, const float4 *x, float4 *y)
     const int t = blockIdx.x * BLOCK + threadIdx.x, threads = N / EACH;
     for (int k = 0; k < EACH; k++) {
         const int i = DEFECT == 1 ? t * EACH + k : t + k * threads;
-        const float4 p = x[i]; // @1 strided access|array of structs // @2 misaligned access
+        const float4 p = x[i]; // @1 strided access|blocked arrangement // @2 misaligned access
         float4 q = y[i];
         q.x += a * p.x, q.y += a * p.y, q.z += a * p.z, q.w += a * p.w;
         y[i] = q;
