@@ -112,7 +112,8 @@ struct cts_access_use {
     uint64_t address;
     uint32_t epoch;            /* a byte: barriers of the grid before */
     uint32_t cta, first, last; /* moments of its accesses */
-    bool stores, is_weak;      /* a byte: it is stored; neither by an atomic nor volatile */
+    bool stores, is_weak;      /* it is stored, a word also by atomics; a byte: neither by an atomic
+                                  nor volatile */
     uint32_t first_weak;       /* a byte: moment of the first such access (UINT32_MAX: none) */
     bool orders_others;        /* a word: it orders the uses of some byte */
     bool is_receiver;          /* a word: the CTA looked at it before it used what others stored */
@@ -399,6 +400,13 @@ void cts_access_note_barrier(const struct cts_access_model *model, struct cts_ac
 bool cts_access_are_too_many(const struct cts_access_model *model);
 /* Takes what an atomic orders from the suspected races; whether any are left. */
 bool cts_access_take_ordered(struct cts_access_model *model);
+/* relays.c: orders that several words make together. NULL: no memory. */
+struct cts_access_relays;
+struct cts_access_relays *cts_access_relays_new(const struct cts_access_model *model);
+void cts_access_relays_free(struct cts_access_relays *relays); /* NULL is fine */
+/* Whether they order the uses of a byte in one epoch; takes its steps from *left, of 0: false. */
+bool cts_access_relays_order(struct cts_access_relays *relays, struct cts_access_uses *signals,
+                             const struct cts_access_use *uses, size_t use_count, uint64_t *left);
 /* A read of shared memory that its CTA has not written. */
 CTS_MUST_CHECK enum cts_status cts_access_add_shared_read(struct cts_access_worker *worker,
                                                           struct cts_access_cta *cta,

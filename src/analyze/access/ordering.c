@@ -9,7 +9,8 @@
  * by an atomic. X itself is then no race either, if nobody takes it but by atomics and volatile,
  * and the one CTA that has received what others handed on, which may store it (the last CTA resets
  * the counter). A byte counts as ordered if one X does that for all its CTAs: each that stores it
- * updates X afterwards, and each but one looks at X before. Whether the program then waits for the
+ * updates X afterwards, and each but one looks at X before. Words that one CTA each writes do so
+ * together, too (relays.c). Whether the program then waits for the
  * right value is not recorded. Nor are fences in programs that are not instrumented: a result says
  * so.
  *
@@ -205,7 +206,8 @@ static bool is_of_flag(const struct cts_access_model *model, size_t begin, size_
 }
 
 /* The same of all epochs: [begin, end) are the uses of one byte. */
-static uint64_t *order_of_byte(struct cts_access_model *model, size_t begin, size_t end)
+static uint64_t *order_of_byte(struct cts_access_model *model, struct cts_access_relays *relays,
+                               size_t begin, size_t end, uint64_t *left)
 {
     const struct cts_access_use *const items = model->uses.items;
     uint64_t *counter = &model->result->grid_bytes;
@@ -213,7 +215,11 @@ static uint64_t *order_of_byte(struct cts_access_model *model, size_t begin, siz
         bool stores = false;
         for (stop = i; stop < end && items[stop].epoch == items[i].epoch; stop++)
             stores |= items[stop].stores;
-        if (stop - i > 1 && stores) counter = order_of(model, &items[i], stop - i);
+        if (stop - i < 2 || !stores) continue;
+        counter = order_of(model, &items[i], stop - i);
+        if (!counter && relays &&
+            cts_access_relays_order(relays, &model->signals, &items[i], stop - i, left))
+            counter = &model->result->flag_bytes;
     }
     return counter;
 }
@@ -271,17 +277,19 @@ static bool take_flags(struct cts_access_model *model, bool is_known)
 static bool take_all(struct cts_access_model *model)
 {
     struct cts_access_uses *const uses = &model->uses;
-    uint64_t left = COMPARISONS_MAX;
+    uint64_t left = COMPARISONS_MAX, relay_steps = COMPARISONS_MAX;
     sort_uses(uses);
     sort_uses(&model->signals);
+    struct cts_access_relays *const relays = cts_access_relays_new(model);
     for (size_t i = 0, end; i < uses->count; i = end) {
         const uint64_t address = uses->items[i].address;
         for (end = i + 1; end < uses->count && uses->items[end].address == address;) end++;
         const uint64_t needed = (end - i) + model->signals.count;
         left -= needed < left ? needed : left;
-        uint64_t *const counter = left ? order_of_byte(model, i, end) : NULL;
+        uint64_t *const counter = left ? order_of_byte(model, relays, i, end, &relay_steps) : NULL;
         if (counter) take(model, address, counter);
     }
+    cts_access_relays_free(relays);
     return take_flags(model, left);
 }
 

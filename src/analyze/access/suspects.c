@@ -463,6 +463,7 @@ static enum cts_status note_signals(const struct again *again)
                                               .cta = again->cta->cta,
                                               .is_signal = true,
                                               .is_atomic = is_atomic,
+                                              .stores = again->writes,
                                               .updates = !again->writes        ? 0
                                                          : model->knows_fences ? again->cta->fence
                                                                                : moment,
