@@ -305,6 +305,10 @@ const char *cts_finding_remedy(const struct cts_finding *finding)
                      "own"
                    : "keep each field in an array of its own, so that unused fields are not loaded";
     case CTS_FINDING_BLOCKED:
+        if (finding->struct_bytes <= 16)
+            return "access the neighbours of a lane at once, as a vector (float2, float4), or "
+                   "interleave the lanes: lane i takes element i of the warp's, then i + 32, and "
+                   "so on";
         return "interleave the lanes: lane i takes element (or vector) i of the warp's, then i + "
                "32, and so on, instead of several neighbours";
     case CTS_FINDING_ROWS:

@@ -365,10 +365,46 @@ static enum cts_access_system system_of(const struct cts_access_site *site)
     return site->space == CTS_SPACE_SHARED ? CTS_SYSTEM_WAVEFRONTS : CTS_SYSTEM_SECTORS;
 }
 
+/* Warps of the kernel's launches. */
+static uint64_t warps_of(const struct cts_catalogue *catalogue, uint32_t kernel)
+{
+    uint64_t warps = 0;
+    for (size_t i = 0; i < catalogue->launch_count; i++) {
+        const struct cts_launch *const launch = &catalogue->launches[i];
+        const uint64_t threads = (uint64_t)launch->block[0] * launch->block[1] * launch->block[2];
+        const uint64_t ctas = (uint64_t)launch->grid[0] * launch->grid[1] * launch->grid[2];
+        if (launch->kernel == kernel)
+            warps += ctas * ((threads + CTS_WARP_LANES - 1) / CTS_WARP_LANES);
+    }
+    return warps;
+}
+
+/* Whether one lane of a warp writes, at most once: the result of the warp or CTA. The copies of an
+ * unrolled line count together. */
+static bool publishes(const struct search *search, const struct cts_access_site *site)
+{
+    const struct cts_catalogue *const catalogue = search->catalogue;
+    const struct cts_site *const row = &catalogue->sites[site->site];
+    uint64_t requests = 0;
+    if (!cts_operation_writes(row->operation) || site->counts.accesses != site->counts.requests)
+        return false;
+    for (size_t i = search->begin; i < search->end; i++) {
+        const struct cts_access_site *const other = &search->result->sites[i];
+        const struct cts_site *const copy = &catalogue->sites[other->site];
+        const bool is_copy = cts_access_has_line(catalogue, site->site) &&
+                             copy->source == row->source && copy->line == row->line &&
+                             copy->operation == row->operation && other->space == site->space &&
+                             (same_text(copy->variable, row->variable) || !row->variable);
+        if (other == site || is_copy) requests += other->counts.requests;
+    }
+    return requests <= warps_of(catalogue, site->kernel);
+}
+
 /* What full warps would have saved: the share of inactive lanes. Where most lanes are active, of
  * global memory only what they leave unused in the sectors: neighbours that pass a test are as
  * cheap as the sectors that they fill. A thread that looks at a flag
- * again and again (a volatile load) is alone on purpose. */
+ * again and again (a volatile load) is alone on purpose, as is one that writes its warp's result.
+ */
 static double few_lanes_waste(const struct search *search, const struct cts_access_site *site)
 {
     const struct cts_access_counts *const counts = &site->counts;
@@ -376,6 +412,7 @@ static double few_lanes_waste(const struct search *search, const struct cts_acce
     if (!counts->live_lanes || counts->partial_requests * 5 < counts->requests)
         return 0; /* the edges of a grid */
     if (row->is_volatile && row->operation == CTS_LOAD) return 0;
+    if (publishes(search, site)) return 0;
     const double idle = 1 - (double)counts->accesses / (double)counts->live_lanes;
     const double full = idle * (double)(counts->ideal_wavefronts + counts->ideal_sectors +
                                         counts->gap_excess_sectors);
