@@ -241,7 +241,7 @@ export function PathSection({ path, timeline }: { path: PathData; timeline: Time
             <section class="card">
                 <h2>Timeline</h2>
                 <p class="soft">
-                    {counted(path.processes, "process", "processes")},
+                    {counted(path.processes, "process", "processes")},{" "}
                     {counted(path.locations, "thread or stream", "threads and streams")},{" "}
                     {counted(path.events, "event", "events")}. Activities of each, the critical path above them, waits
                     below.
