@@ -170,6 +170,7 @@ struct again {
     uint32_t site, width_bytes, mask;
     uint16_t warp;
     bool reads, writes, stores; /* stores: not atomically */
+    int operation;              /* of the site */
     uint64_t addresses[CTS_WARP_LANES];
 };
 
@@ -265,7 +266,8 @@ static enum cts_status name_accesses(const struct again *again)
         status = note_suspects(again, CTS_SUSPECT_RACE, NULL);
     if (status || !model->found[CTS_SUSPECT_UNWRITTEN]) return status;
     if (again->reads) status = note_suspects(again, CTS_SUSPECT_UNWRITTEN, &again->cta->seen);
-    if (!status && again->writes) status = mark_seen(again);
+    /* A compare-and-swap that failed wrote nothing, and whether it failed is not recorded. */
+    if (!status && again->writes && again->operation != CTS_ATOMIC_CAS) status = mark_seen(again);
     return status;
 }
 
@@ -572,7 +574,8 @@ enum cts_status cts_access_look_again(struct cts_access_worker *worker, struct c
                           .warp = access.warp,
                           .reads = cts_operation_reads(site->operation),
                           .writes = cts_operation_writes(site->operation),
-                          .stores = site->operation == CTS_STORE};
+                          .stores = site->operation == CTS_STORE,
+                          .operation = site->operation};
     cts_access_addresses(&access, again.addresses);
     if (model->look == CTS_LOOK_ORDER) return look_at_order(&again);
     if (model->look == CTS_LOOK_NAME && can_wait(&again, count)) return put_off(&again);
