@@ -160,6 +160,15 @@ static void find_reach(struct cts_access_relays *relays, const struct cts_access
     relays->has_reach = *left > 0;
 }
 
+/* Whether anything of `from` gets to `to`. Of two CTAs that tell each other in turn, last updates and
+ * first looks say nothing of what lies between. */
+static bool answers(struct cts_access_relays *relays, const struct cts_access_uses *signals,
+                    uint32_t from, uint32_t to, uint64_t *left)
+{
+    find_reach(relays, signals, from, 0, left);
+    return !relays->has_reach || relays->known[to] != UINT32_MAX;
+}
+
 /* Whether a CTA's use comes before that of another one; the words on the way order others then. */
 static bool comes_before(struct cts_access_relays *relays, struct cts_access_uses *signals,
                          const struct cts_access_use *a, const struct cts_access_use *b,
@@ -171,6 +180,9 @@ static bool comes_before(struct cts_access_relays *relays, struct cts_access_use
     if (!relays->has_reach || relays->from != a->cta || relays->from_moment != moment)
         find_reach(relays, signals, a->cta, moment, left);
     if (!relays->has_reach || relays->known[b->cta] >= b->first) return false;
+    if (answers(relays, signals, b->cta, a->cta, left)) return false;
+    find_reach(relays, signals, a->cta, moment, left);
+    if (!relays->has_reach) return false;
     size_t steps = 0;
     for (uint32_t at = b->cta; at != a->cta && steps < relays->cta_count; steps++) {
         const struct relay *const relay = &relays->items[relays->via[at]];
