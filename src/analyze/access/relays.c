@@ -160,8 +160,8 @@ static void find_reach(struct cts_access_relays *relays, const struct cts_access
     relays->has_reach = *left > 0;
 }
 
-/* Whether anything of `from` gets to `to`. Of two CTAs that tell each other in turn, last updates and
- * first looks say nothing of what lies between. */
+/* Whether anything of `from` gets to `to`. Of two CTAs that tell each other in turn, last updates
+ * and first looks say nothing of what lies between. */
 static bool answers(struct cts_access_relays *relays, const struct cts_access_uses *signals,
                     uint32_t from, uint32_t to, uint64_t *left)
 {
