@@ -101,7 +101,8 @@ static bool explain_line(const char *line, const struct explanation *explanation
     if (explanation->open) {
         const char *const open = strstr(line, explanation->open);
         if (!open) return false;
-        const char *const start = open + strlen(explanation->open);
+        const char *start = open + strlen(explanation->open);
+        if (*start == '"') start++; /* of an #error of ours */
         const char *const end = strstr(start, explanation->close);
         const size_t length = end ? (size_t)(end - start) : strcspn(start, "\n");
         if (!length || !has_prefix(start, explanation->prefixes)) return false;

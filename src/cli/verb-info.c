@@ -64,9 +64,21 @@ static void print_origin(const struct cts_catalogue *catalogue)
         const struct cts_device *const device = &catalogue->devices[i];
         char name[48];
         snprintf(name, sizeof name, "device %u.%u", device->rank, device->device);
-        print_line(name, "%s (%s), %u SMs, %s", or_unknown(device->name), device->kind,
-                   device->sm_count, cts_bytes_text(device->memory_bytes).text);
+        if (device->sm_count || device->memory_bytes)
+            print_line(name, "%s (%s), %u SMs, %s", or_unknown(device->name), device->kind,
+                       device->sm_count, cts_bytes_text(device->memory_bytes).text);
+        else /* a timeline does not tell */
+            print_line(name, "%s (%s)", or_unknown(device->name), device->kind);
     }
+}
+
+/* Whether no process recorded accesses, allocations or copies. */
+static bool records_only_time(const struct cts_catalogue *catalogue)
+{
+    for (size_t i = 0; i < catalogue->rank_count; i++)
+        if (!catalogue->ranks[i].recorder || strcmp(catalogue->ranks[i].recorder, "timeline") != 0)
+            return false;
+    return catalogue->rank_count && !catalogue->launch_count;
 }
 
 static void print_totals(const struct cts_catalogue *catalogue, const struct cts_run_summary *s)
@@ -85,6 +97,11 @@ static void print_totals(const struct cts_catalogue *catalogue, const struct cts
     else
         print_line("complete", "yes, after %s%s", cts_time_text(s->duration_ns).text,
                    s->is_decoded ? "" : " (by sizes and counts; --check also decodes all records)");
+    if (records_only_time(catalogue)) {
+        print_line("accesses", "not recorded: this run has a timeline only");
+        print_line("size", "%s", cts_bytes_text(s->disk_bytes).text);
+        return;
+    }
     print_line("accesses", "%s in %s", cts_count_text(s->accesses).text,
                cts_counted_text(s->records, "warp record", "warp records").text);
     const double per_access = s->accesses ? (double)s->access_bytes / (double)s->accesses : 0;

@@ -128,6 +128,9 @@ says "a launch by a kernel" err "what to do: compile for a GPU"
 printf '#include <cudnn.h>\nint main() {}\n' > cudnn.cu
 expect 1 "a library that we lack" "$ctascope" cc -c cudnn.cu
 says "a library that we lack" err "not supported: <cudnn.h>"
+printf '#include <cusolverDn.h>\nint main() {}\n' > cusolver.cu
+expect 1 "a library that is refused" "$ctascope" cc -c cusolver.cu
+says "a library that is refused" err "not supported: cusolverDn.h: cuSOLVER"
 printf 'extern "C" int cublasFrobnicate(); int main() { return cublasFrobnicate(); }\n' > link.cu
 expect 1 "a function that we lack" "$ctascope" cc link.cu -o linked
 says "a function that we lack" err "not supported: cublasFrobnicate"

@@ -228,6 +228,9 @@ class Outputs(unittest.TestCase):
                                               "accesses: record it without --timeline\n")
         self.assertFalse(os.path.exists("none"))
         self.write(("report", "time", "-o"), "time.html")
+        said = self.write(("info",), "time").stdout.decode()
+        self.assertIn("accesses      not recorded", said)
+        self.assertNotIn("0 B", said)
 
 
 if __name__ == "__main__":
