@@ -47,34 +47,30 @@ struct entry { /* as the kernel writes it */
     char name[];
 };
 
-static void remove_tree(int parent, const char *name, int depth, bool keep);
+static void remove_tree(int parent, const char *name, int depth);
 
-/* Whether there was anything. */
-static bool empty(int folder, int depth)
+static void empty(int folder, int depth)
 {
     _Alignas(struct entry) char entries[2048];
-    bool found = false;
     long count;
     while ((count = syscall(SYS_getdents64, folder, entries, sizeof entries)) > 0)
         for (long at = 0; at < count;) {
             const struct entry *const entry = (const struct entry *)(const void *)(entries + at);
             at += entry->bytes;
             if (!strcmp(entry->name, ".") || !strcmp(entry->name, "..")) continue;
-            found = true;
             if (unlinkat(folder, entry->name, 0) && depth)
-                remove_tree(folder, entry->name, depth - 1, false);
+                remove_tree(folder, entry->name, depth - 1);
         }
-    return found;
 }
 
-static void remove_tree(int parent, const char *name, int depth, bool keep)
+static void remove_tree(int parent, const char *name, int depth)
 {
     const int folder = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
     if (folder < 0) return;
     for (int pass = 0; pass < PASSES; pass++) {
         (void)lseek(folder, 0, SEEK_SET);
-        const bool was_empty = !empty(folder, depth);
-        if (keep ? was_empty : !unlinkat(parent, name, AT_REMOVEDIR)) break;
+        empty(folder, depth);
+        if (!unlinkat(parent, name, AT_REMOVEDIR)) break;
     }
     close(folder);
 }
@@ -91,6 +87,17 @@ static void give_back(const struct slot *run)
     (void)!rename(run->path, run->home);
 }
 
+/* Others may have put something beside it. */
+static void remove_archive(const char *path)
+{
+    const int folder = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (folder < 0) return;
+    remove_tree(folder, "traces", DEPTH_MAX);
+    (void)unlinkat(folder, "traces.def", 0);
+    (void)unlinkat(folder, "traces.otf2", 0);
+    close(folder);
+}
+
 static void clean(const struct slot *slot)
 {
     switch (slot->kind) {
@@ -98,10 +105,10 @@ static void clean(const struct slot *slot)
         (void)unlink(slot->path);
         break;
     case CTS_UNFINISHED_FOLDER:
-        remove_tree(AT_FDCWD, slot->path, DEPTH_MAX, false);
+        remove_tree(AT_FDCWD, slot->path, DEPTH_MAX);
         break;
-    case CTS_UNFINISHED_CONTENT:
-        remove_tree(AT_FDCWD, slot->path, DEPTH_MAX, true);
+    case CTS_UNFINISHED_ARCHIVE:
+        remove_archive(slot->path);
         break;
     case CTS_UNFINISHED_RUN:
         give_back(slot);

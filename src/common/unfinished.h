@@ -10,7 +10,7 @@
 enum cts_unfinished_kind {
     CTS_UNFINISHED_FILE,
     CTS_UNFINISHED_FOLDER,  /* and all that is in it, a few levels deep */
-    CTS_UNFINISHED_CONTENT, /* what is in a folder, which stays */
+    CTS_UNFINISHED_ARCHIVE, /* an OTF2 archive `traces` in a folder, which stays */
     CTS_UNFINISHED_RUN,     /* was renamed and gets its name back; a new run.db there is removed */
 };
 

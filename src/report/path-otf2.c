@@ -389,7 +389,7 @@ enum cts_status cts_path_write_enriched(const struct cts_path_enriching *what,
     if (!cts_processes_agree(processes, &status, error)) return status;
     const int unfinished =
         processes->rank == 0
-            ? cts_unfinished_add(is_there ? CTS_UNFINISHED_CONTENT : CTS_UNFINISHED_FOLDER,
+            ? cts_unfinished_add(is_there ? CTS_UNFINISHED_ARCHIVE : CTS_UNFINISHED_FOLDER,
                                  what->directory, NULL)
             : -1;
     status = write_all(&all, what->directory, what->threads, processes, error);

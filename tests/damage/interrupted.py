@@ -57,8 +57,8 @@ class Interrupted(unittest.TestCase):
     def record(cls, run, *options):
         return [CTASCOPE, "record", "--memory", "--timeline", *options, "-o", run, "--", cls.program, "2", "4"]
 
-    def end(self, number, function, *words, at=1):
-        """The number of the process that ended by the signal in that call."""
+    def end(self, number, function, *words, at=1, meanwhile=None):
+        """The number of the process that ended by the signal in that call; a file that another made then."""
         mark = os.path.join(self.directory, "mark")
         env = support.environment(LD_PRELOAD=HANG, HANG_IN=function, HANG_AT=str(at), HANG_MARK=mark)
         process = subprocess.Popen(words, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
@@ -68,6 +68,8 @@ class Interrupted(unittest.TestCase):
                 self.fail(process.communicate()[1])
             time.sleep(0.01)
         os.remove(mark)
+        if meanwhile:
+            open(meanwhile, "wb").close()
         process.send_signal(number)
         error = process.communicate(timeout=300)[1]
         self.assertEqual(process.returncode, -number, error)
@@ -96,6 +98,9 @@ class Interrupted(unittest.TestCase):
         os.mkdir("empty")
         self.end(signal.SIGTERM, "OTF2_Archive_Close", CTASCOPE, "path", "../run", "--enriched", "empty")
         self.assertEqual(tree(), {"./empty": None})
+        self.end(signal.SIGTERM, "OTF2_Archive_Close", CTASCOPE, "path", "../run", "--enriched", "empty",
+                 meanwhile="empty/notes")
+        self.assertEqual(os.listdir("empty"), ["notes"])
 
     def test_force(self):
         """Before the new run exists, the old one stays; then it goes."""
