@@ -24,17 +24,17 @@ static const struct {
     uint8_t length, kind;
 } fields[] = {
 #define X(symbol, key, kind) {key, sizeof key - 1, kind},
-    CTS_KINETO_FIELDS(X) CTS_KINETO_ARGUMENTS(X)
+    CTS_PROFILE_FIELDS(X) CTS_PROFILE_ARGUMENTS(X)
 #undef X
 };
-enum { FIRST_ARGUMENT = CTS_KINETO_FIRST_ARGUMENT, NO_FIELD = CTS_KINETO_FIELD_COUNT };
+enum { FIRST_ARGUMENT = CTS_PROFILE_FIRST_ARGUMENT, NO_FIELD = CTS_PROFILE_FIELD_COUNT };
 
 enum outer_key { OUTER_OTHER, OUTER_EVENTS, OUTER_BASE, OUTER_DISTRIBUTED, OUTER_DEVICES };
 
 struct reader {
     struct cts_kineto_input *input;
-    struct cts_kineto_file *file;
-    cts_kineto_take *take;
+    struct cts_profile_file *file;
+    cts_profile_take *take;
     void *state;
     struct cts_error *error;
     enum cts_status status; /* of `take` or memory; ends the parse */
@@ -60,7 +60,7 @@ struct reader {
     unsigned seek_at;  /* of  } , { "  how many were met */
     bool seeks_events; /* the list of events */
 
-    struct cts_kineto_event event;
+    struct cts_profile_event event;
     struct {
         char *items;
         size_t count, capacity;
@@ -108,7 +108,7 @@ static bool take_triple_text(uint32_t *triple, const char *text, size_t length)
 
 static void take_value(struct reader *r, unsigned field, const char *text, size_t length)
 {
-    struct cts_kineto_value *const value = &r->event.values[field];
+    struct cts_profile_value *const value = &r->event.values[field];
     const uint32_t bit = UINT32_C(1) << field;
     __int128 number = 0;
     bool sound = true;
@@ -147,7 +147,7 @@ static void take_triple_part(struct reader *r, const char *text, size_t length)
 /* distributedInfo and deviceProperties */
 static void take_inner(struct reader *r, const char *text, size_t length)
 {
-    struct cts_kineto_file *const file = r->file;
+    struct cts_profile_file *const file = r->file;
     __int128 number = 0;
     const bool is_number = cts_kineto_decimal(text, length, 0, &number) && in_range(number);
     if (r->outer == OUTER_DISTRIBUTED && r->depth == 2 && is_number) {
@@ -158,7 +158,7 @@ static void take_inner(struct reader *r, const char *text, size_t length)
         if (!strcmp(r->inner_key, "world_size")) file->world_size = (int64_t)number;
     }
     if (r->outer != OUTER_DEVICES || r->depth != 3) return;
-    struct cts_kineto_device *const device =
+    struct cts_profile_device *const device =
         file->device_count ? &file->devices[file->device_count - 1] : NULL;
     if (device && !strcmp(r->inner_key, "id") && is_number) device->number = (uint32_t)number;
     if (device && !strcmp(r->inner_key, "name") && !device->name)
@@ -190,9 +190,9 @@ static int take_scalar(struct reader *r, const char *text, size_t length)
     const unsigned level = r->depth - r->events_depth;
     if (level == 1 && r->field != NO_FIELD)
         take_value(r, r->field, text, length);
-    else if (level == 2 && r->field == CTS_KINETO_ARGS && r->argument != NO_FIELD)
+    else if (level == 2 && r->field == CTS_PROFILE_ARGS && r->argument != NO_FIELD)
         take_value(r, r->argument, text, length);
-    else if (level == 3 && r->field == CTS_KINETO_ARGS && r->argument != NO_FIELD &&
+    else if (level == 3 && r->field == CTS_PROFILE_ARGS && r->argument != NO_FIELD &&
              fields[r->argument].kind == TRIPLE)
         take_triple_part(r, text, length);
     return !r->status;
@@ -253,7 +253,7 @@ static int on_key(void *state, const unsigned char *text, size_t length)
         const unsigned level = r->depth - r->events_depth;
         if (level == 1)
             r->field = find_field(0, FIRST_ARGUMENT, key, length);
-        else if (level == 2 && r->field == CTS_KINETO_ARGS)
+        else if (level == 2 && r->field == CTS_PROFILE_ARGS)
             r->argument = find_field(FIRST_ARGUMENT, NO_FIELD, key, length);
     } else if (r->depth == 1) {
         r->outer = find_outer(key, length);
@@ -275,7 +275,7 @@ static void begin_event(struct reader *r)
 
 static void add_device(struct reader *r)
 {
-    struct cts_kineto_file *const file = r->file;
+    struct cts_profile_file *const file = r->file;
     void *devices = file->devices;
     if (file->device_count == file->device_capacity &&
         cts_array_grow(&devices, &file->device_capacity, file->device_count + 1,
@@ -285,7 +285,7 @@ static void add_device(struct reader *r)
     }
     file->devices = devices;
     file->devices[file->device_count++] =
-        (struct cts_kineto_device){.number = (uint32_t)file->device_count};
+        (struct cts_profile_device){.number = (uint32_t)file->device_count};
 }
 
 static void descend(struct reader *r, bool is_map)
@@ -588,12 +588,12 @@ static enum cts_status parse(struct reader *r, uint8_t *chunk, struct cts_error 
     return status;
 }
 
-enum cts_status cts_kineto_read(const char *path, struct cts_kineto_file *file,
-                                cts_kineto_take *take, void *state, struct cts_error *error)
+enum cts_status cts_kineto_read(const char *path, struct cts_profile_file *file,
+                                cts_profile_take *take, void *state, struct cts_error *error)
 {
     struct reader *const r = calloc(1, sizeof *r);
     uint8_t *const chunk = malloc(CHUNK_BYTES);
-    *file = (struct cts_kineto_file){0};
+    *file = (struct cts_profile_file){0};
     enum cts_status status =
         r && chunk ? CTS_OK : cts_fail(error, CTS_MEMORY, "no memory to read '%s'", path);
     if (!status) {
@@ -613,11 +613,4 @@ enum cts_status cts_kineto_read(const char *path, struct cts_kineto_file *file,
     free(r);
     free(chunk);
     return status;
-}
-
-void cts_kineto_file_release(struct cts_kineto_file *file)
-{
-    for (size_t i = 0; i < file->device_count; i++) free(file->devices[i].name);
-    free(file->devices);
-    *file = (struct cts_kineto_file){0};
 }

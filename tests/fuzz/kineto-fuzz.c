@@ -5,13 +5,14 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include "import/kineto-rank.h"
+#include "import/kineto-read.h"
+#include "import/profile-rank.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 struct checking {
-    const struct cts_kineto_rank *rank;
-    struct cts_kineto_host_item last;
+    const struct cts_profile_rank *rank;
+    struct cts_profile_host_item last;
     uint64_t count;
 };
 
@@ -23,12 +24,12 @@ static void require(bool holds)
 static enum cts_status check_host(void *state, const void *from, struct cts_error *error)
 {
     struct checking *const checking = state;
-    const struct cts_kineto_host_item *const item = from;
+    const struct cts_profile_host_item *const item = from;
     (void)error;
     require(item->start_ns <= item->end_ns && item->track < checking->rank->tracks.count);
     require(item->region < checking->rank->regions.count);
     require(item->collective <= checking->rank->collectives.count);
-    require(!checking->count || cts_kineto_by_nesting(&checking->last, item) < 0);
+    require(!checking->count || cts_profile_by_nesting(&checking->last, item) < 0);
     require(item->start_ns >= checking->rank->first_ns && item->end_ns <= checking->rank->last_ns);
     checking->last = *item;
     checking->count++;
@@ -38,7 +39,7 @@ static enum cts_status check_host(void *state, const void *from, struct cts_erro
 static enum cts_status check_device(void *state, const void *from, struct cts_error *error)
 {
     struct checking *const checking = state;
-    const struct cts_kineto_device_item *const item = from;
+    const struct cts_profile_device_item *const item = from;
     (void)error;
     require(item->start_ns <= item->end_ns && item->stream < checking->rank->streams.count);
     require(item->is_copy || item->region < checking->rank->regions.count);
@@ -46,15 +47,15 @@ static enum cts_status check_device(void *state, const void *from, struct cts_er
     return CTS_OK;
 }
 
-static void check(struct cts_kineto_rank *rank)
+static void check(struct cts_profile_rank *rank)
 {
     struct checking checking = {.rank = rank};
     uint64_t counted = 0, host = 0, device = 0;
     for (size_t i = 0; i < rank->count_of_category.count; i++)
         counted += rank->count_of_category.items[i].value;
     require(counted == rank->event_count);
-    for (int c = 0; c < CTS_KINETO_KERNEL; c++) host += rank->counts[c];
-    for (int c = CTS_KINETO_KERNEL; c < CTS_KINETO_SYNC; c++) device += rank->counts[c];
+    for (int c = 0; c < CTS_PROFILE_KERNEL; c++) host += rank->counts[c];
+    for (int c = CTS_PROFILE_KERNEL; c < CTS_PROFILE_SYNC; c++) device += rank->counts[c];
     require(!cts_spill_finish(&rank->host, check_host, &checking, NULL) && checking.count == host);
     checking.count = 0;
     require(!cts_spill_finish(&rank->device, check_device, &checking, NULL));
@@ -64,8 +65,8 @@ static void check(struct cts_kineto_rank *rank)
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     static const char *const unused[2] = {"/dev/null/a", "/dev/null/b"};
-    struct cts_kineto_rank rank;
-    struct cts_kineto_file file;
+    struct cts_profile_rank rank;
+    struct cts_profile_file file;
     struct cts_error error;
     char path[40];
     const int memory = memfd_create("trace", MFD_CLOEXEC);
@@ -73,10 +74,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     snprintf(path, sizeof path, "/proc/self/fd/%d", memory);
     bool is_trace;
     (void)!cts_kineto_is_trace(path, &is_trace, &error);
-    cts_kineto_rank_begin(&rank, unused);
-    if (!cts_kineto_read(path, &file, cts_kineto_rank_take, &rank, &error)) check(&rank);
-    cts_kineto_file_release(&file);
-    cts_kineto_rank_release(&rank);
+    cts_profile_rank_begin(&rank, unused);
+    if (!cts_kineto_read(path, &file, cts_profile_rank_take, &rank, &error)) check(&rank);
+    cts_profile_file_release(&file);
+    cts_profile_rank_release(&rank);
     close(memory);
     return 0;
 }

@@ -9,10 +9,10 @@
 
 #include "common/map.h"
 #include "common/spill-sort.h"
-#include "import/kineto-read.h"
+#include "import/profile-event.h"
 #include "trace/log/log-format.h"
 
-#define CTS_KINETO_LIST(type)                                                                      \
+#define CTS_PROFILE_LIST(type)                                                                     \
     struct {                                                                                       \
         type *items;                                                                               \
         size_t count, capacity;                                                                    \
@@ -20,62 +20,62 @@
 
 /* What an event is, by its category. Of two on a thread with the same times the first in this list
  * is the outer one. */
-enum cts_kineto_class {
-    CTS_KINETO_PYTHON,
-    CTS_KINETO_ANNOTATION,
-    CTS_KINETO_OPERATOR,
-    CTS_KINETO_RUNTIME,
-    CTS_KINETO_DRIVER,
-    CTS_KINETO_KERNEL, /* from here on of devices */
-    CTS_KINETO_COPY,
-    CTS_KINETO_MEMSET,
-    CTS_KINETO_SYNC,
-    CTS_KINETO_GPU_ANNOTATION,
-    CTS_KINETO_SPAN, /* the profiler's own: Trace, overhead */
-    CTS_KINETO_UNKNOWN,
-    CTS_KINETO_CLASS_COUNT
+enum cts_profile_class {
+    CTS_PROFILE_PYTHON,
+    CTS_PROFILE_ANNOTATION,
+    CTS_PROFILE_OPERATOR,
+    CTS_PROFILE_RUNTIME,
+    CTS_PROFILE_DRIVER,
+    CTS_PROFILE_KERNEL, /* from here on of devices */
+    CTS_PROFILE_COPY,
+    CTS_PROFILE_MEMSET,
+    CTS_PROFILE_SYNC,
+    CTS_PROFILE_GPU_ANNOTATION,
+    CTS_PROFILE_SPAN, /* the profiler's own: Trace, overhead */
+    CTS_PROFILE_UNKNOWN,
+    CTS_PROFILE_CLASS_COUNT
 };
 
-struct cts_kineto_track { /* a thread of the host */
-    char *key;            /* "pid/tid" */
+struct cts_profile_track { /* a thread of the host */
+    char *key;             /* "pid/tid" */
     uint64_t pid, tid;
     uint64_t items, calls; /* calls: of the runtime and the driver */
 };
 
-struct cts_kineto_stream {
+struct cts_profile_stream {
     uint32_t device, number;
 };
 
-struct cts_kineto_region {
+struct cts_profile_region {
     char *key;                          /* class, name and canonical name: how it is found */
     char *name, *canonical_name, *file; /* the last two may be NULL */
     uint32_t line;
-    enum cts_kineto_class class;
+    enum cts_profile_class class;
 };
 
-struct cts_kineto_collective {
+struct cts_profile_collective {
     uint64_t communicator, bytes;
 };
 
 /* A call with the correlation is there. */
-#define CTS_KINETO_LAUNCHED (UINT64_C(1) << 63)
+#define CTS_PROFILE_LAUNCHED (UINT64_C(1) << 63)
 
-struct cts_kineto_rank {
+struct cts_profile_rank {
     struct cts_spill_sort host, device;
     uint64_t ordinal;
     struct cts_text_map track_of_key, region_of_key, name_of_key, count_of_category;
-    CTS_KINETO_LIST(struct cts_kineto_track) tracks;
-    CTS_KINETO_LIST(struct cts_kineto_stream) streams;
-    CTS_KINETO_LIST(struct cts_kineto_region) regions;
-    CTS_KINETO_LIST(struct cts_kineto_collective) collectives;
-    CTS_KINETO_LIST(char *) names; /* texts that maps point to */
-    CTS_KINETO_LIST(char) scratch;
+    CTS_PROFILE_LIST(struct cts_profile_track) tracks;
+    CTS_PROFILE_LIST(struct cts_profile_stream) streams;
+    CTS_PROFILE_LIST(struct cts_profile_region) regions;
+    CTS_PROFILE_LIST(struct cts_profile_collective) collectives;
+    CTS_PROFILE_LIST(char *) names; /* texts that maps point to */
+    CTS_PROFILE_LIST(char) scratch;
     struct cts_map stream_of_number; /* device and stream -> index + 1 */
     struct cts_map work;             /* correlation -> stream's index + 1, and LAUNCHED */
     struct cts_map waited;           /* correlation of a call -> that of its event's record */
     uint64_t first_ns, last_ns;      /* of the items; first > last: there are none */
     uint64_t event_count;            /* in the file */
-    uint64_t counts[CTS_KINETO_CLASS_COUNT];
+    uint64_t counts[CTS_PROFILE_CLASS_COUNT];
     uint64_t flows, memory_events;
     uint64_t waits_without_record; /* for an event, whose record is not said */
     uint64_t waits_unplaced;       /* calls that wait for a stream or an event that is not said */
@@ -87,50 +87,50 @@ struct cts_kineto_rank {
 };
 
 /* `spill_paths`: of the files for items of threads and of devices; borrowed until release. */
-void cts_kineto_rank_begin(struct cts_kineto_rank *rank, const char *const spill_paths[2]);
-/* A cts_kineto_take; `state` is the rank. */
-enum cts_status cts_kineto_rank_take(void *state, const struct cts_kineto_event *event,
-                                     struct cts_error *error);
-void cts_kineto_rank_release(struct cts_kineto_rank *rank);
+void cts_profile_rank_begin(struct cts_profile_rank *rank, const char *const spill_paths[2]);
+/* A cts_profile_take; `state` is the rank. */
+enum cts_status cts_profile_rank_take(void *state, const struct cts_profile_event *event,
+                                      struct cts_error *error);
+void cts_profile_rank_release(struct cts_profile_rank *rank);
 
 /* A text for the run's messages: severity 0 note, 1 warning, 2 error (what is lost makes results
  * lower bounds). */
-struct cts_kineto_message {
+struct cts_profile_message {
     unsigned severity;
     char *text;
 };
 
-struct cts_kineto_destination {
+struct cts_profile_destination {
     const char *directory; /* of logs; exists */
-    const struct cts_kineto_file *file;
-    const struct cts_kineto_message *messages;
+    const struct cts_profile_file *file;
+    const struct cts_profile_message *messages;
     size_t message_count;
 };
 /* Writes the logs of threads and streams; once. Then the rank knows what did not fit together. */
-CTS_MUST_CHECK enum cts_status cts_kineto_rank_write(struct cts_kineto_rank *rank,
-                                                     const struct cts_kineto_destination *to,
-                                                     struct cts_error *error);
-/* Writes the log of definitions, after that. */
-CTS_MUST_CHECK enum cts_status cts_kineto_rank_define(struct cts_kineto_rank *rank,
-                                                      const struct cts_kineto_destination *to,
+CTS_MUST_CHECK enum cts_status cts_profile_rank_write(struct cts_profile_rank *rank,
+                                                      const struct cts_profile_destination *to,
                                                       struct cts_error *error);
+/* Writes the log of definitions, after that. */
+CTS_MUST_CHECK enum cts_status cts_profile_rank_define(struct cts_profile_rank *rank,
+                                                       const struct cts_profile_destination *to,
+                                                       struct cts_error *error);
 
 /* ---- shared by both halves ---- */
 
-struct cts_kineto_host_item {
+struct cts_profile_host_item {
     uint64_t start_ns, end_ns;
     uint64_t order; /* class in the upper byte, place in the file */
     uint64_t correlation;
     uint32_t track, region;
     uint32_t collective; /* index + 1; 0: none */
-    uint32_t lost_ns;    /* of its beginning, to an event that it overlaps (kineto-write.c) */
+    uint32_t lost_ns;    /* of its beginning, to an event that it overlaps (profile-write.c) */
 };
 
 /* The order of two such items, for sorting: by thread and start; of two that begin together the
  * longer one is the outer. */
-int cts_kineto_by_nesting(const void *left, const void *right);
+int cts_profile_by_nesting(const void *left, const void *right);
 
-struct cts_kineto_device_item {
+struct cts_profile_device_item {
     uint64_t start_ns, end_ns, order, correlation, bytes;
     uint32_t stream, region; /* region: of a copy enum cts_recorder_copy_kind */
     uint32_t is_copy, has_shape;

@@ -5,7 +5,7 @@
 
 #include "common/array.h"
 #include "common/hash.h"
-#include "import/kineto-rank.h"
+#include "import/profile-rank.h"
 
 enum { HOST_ITEMS = 256 << 10, DEVICE_ITEMS = 64 << 10, CATEGORIES_MAX = 200 };
 
@@ -16,9 +16,9 @@ static int compare(uint64_t a, uint64_t b)
     return (a > b) - (a < b);
 }
 
-int cts_kineto_by_nesting(const void *left, const void *right)
+int cts_profile_by_nesting(const void *left, const void *right)
 {
-    const struct cts_kineto_host_item *const a = left, *const b = right;
+    const struct cts_profile_host_item *const a = left, *const b = right;
     int order = compare(a->track, b->track);
     if (!order) order = compare(a->start_ns, b->start_ns);
     if (!order) order = compare(b->end_ns, a->end_ns);
@@ -27,23 +27,23 @@ int cts_kineto_by_nesting(const void *left, const void *right)
 
 static int by_stream(const void *left, const void *right)
 {
-    const struct cts_kineto_device_item *const a = left, *const b = right;
+    const struct cts_profile_device_item *const a = left, *const b = right;
     int order = compare(a->stream, b->stream);
     if (!order) order = compare(a->start_ns, b->start_ns);
     if (!order) order = compare(a->end_ns, b->end_ns);
     return order ? order : compare(a->order, b->order);
 }
 
-void cts_kineto_rank_begin(struct cts_kineto_rank *rank, const char *const spill_paths[2])
+void cts_profile_rank_begin(struct cts_profile_rank *rank, const char *const spill_paths[2])
 {
-    *rank = (struct cts_kineto_rank){.first_ns = UINT64_MAX};
+    *rank = (struct cts_profile_rank){.first_ns = UINT64_MAX};
     cts_spill_begin(&rank->host, &(const struct cts_spill_options){
-                                     .item_bytes = sizeof(struct cts_kineto_host_item),
+                                     .item_bytes = sizeof(struct cts_profile_host_item),
                                      .items_in_memory = HOST_ITEMS,
-                                     .compare = cts_kineto_by_nesting,
+                                     .compare = cts_profile_by_nesting,
                                      .path = spill_paths[0]});
     cts_spill_begin(&rank->device, &(const struct cts_spill_options){
-                                       .item_bytes = sizeof(struct cts_kineto_device_item),
+                                       .item_bytes = sizeof(struct cts_profile_device_item),
                                        .items_in_memory = DEVICE_ITEMS,
                                        .compare = by_stream,
                                        .path = spill_paths[1]});
@@ -57,7 +57,7 @@ static enum cts_status no_memory(struct cts_error *error)
 }
 
 /* A copy that lives as long as the rank; NULL: no memory. */
-static const char *keep(struct cts_kineto_rank *rank, const char *text, struct cts_error *error)
+static const char *keep(struct cts_profile_rank *rank, const char *text, struct cts_error *error)
 {
     if (CTS_ARRAY_RESERVE(&rank->names, rank->names.count + 1, error)) return NULL;
     char *const copy = strdup(text);
@@ -69,7 +69,7 @@ static const char *keep(struct cts_kineto_rank *rank, const char *text, struct c
 }
 
 /* The value of a text that may be new; NULL: no memory. */
-static uint64_t *value_of(struct cts_kineto_rank *rank, struct cts_text_map *map, const char *text,
+static uint64_t *value_of(struct cts_profile_rank *rank, struct cts_text_map *map, const char *text,
                           struct cts_error *error)
 {
     const size_t before = map->count;
@@ -80,7 +80,7 @@ static uint64_t *value_of(struct cts_kineto_rank *rank, struct cts_text_map *map
     return kept ? value : NULL;
 }
 
-static bool append(struct cts_kineto_rank *rank, const char *text, struct cts_error *error)
+static bool append(struct cts_profile_rank *rank, const char *text, struct cts_error *error)
 {
     const size_t length = strlen(text);
     if (CTS_ARRAY_RESERVE(&rank->scratch, rank->scratch.count + length + 1, error)) return false;
@@ -90,7 +90,7 @@ static bool append(struct cts_kineto_rank *rank, const char *text, struct cts_er
 }
 
 /* Where a Python function is: "train.py(83): step". */
-static void place_python(struct cts_kineto_region *region)
+static void place_python(struct cts_profile_region *region)
 {
     const char *const open = strchr(region->name, '('), *const colon = strstr(region->name, "): ");
     if (!open || !colon || open == region->name || open > colon) return;
@@ -102,46 +102,47 @@ static void place_python(struct cts_kineto_region *region)
 }
 
 /* What a new region is called stands in the scratch: a letter, the name, a newline, what it is. */
-static uint32_t add_region(struct cts_kineto_rank *rank, enum cts_kineto_class class,
+static uint32_t add_region(struct cts_profile_rank *rank, enum cts_profile_class class,
                            struct cts_error *error)
 {
     if (CTS_ARRAY_RESERVE(&rank->regions, rank->regions.count + 1, error)) return CTS_TIMELINE_NONE;
-    struct cts_kineto_region *const region = &rank->regions.items[rank->regions.count];
+    struct cts_profile_region *const region = &rank->regions.items[rank->regions.count];
     const char *const name = rank->scratch.items + 1, *const end = strrchr(name, '\n');
-    *region = (struct cts_kineto_region){.key = strdup(rank->scratch.items),
-                                         .name = strndup(name, (size_t)(end - name)),
-                                         .canonical_name = end[1] ? strdup(end + 1) : NULL,
-                                         .class = class};
+    *region = (struct cts_profile_region){.key = strdup(rank->scratch.items),
+                                          .name = strndup(name, (size_t)(end - name)),
+                                          .canonical_name = end[1] ? strdup(end + 1) : NULL,
+                                          .class = class};
     rank->regions.count++;
     if (!region->key || !region->name || (end[1] && !region->canonical_name)) {
         (void)no_memory(error);
         return CTS_TIMELINE_NONE;
     }
-    if (class == CTS_KINETO_PYTHON) place_python(region);
+    if (class == CTS_PROFILE_PYTHON) place_python(region);
     return (uint32_t)rank->regions.count - 1;
 }
 
-static bool append_collective(struct cts_kineto_rank *rank, const struct cts_kineto_event *e,
+static bool append_collective(struct cts_profile_rank *rank, const struct cts_profile_event *e,
                               struct cts_error *error)
 {
     char text[600];
     snprintf(text, sizeof text, " %.100s\ngroup '%.200s', %lld ranks, %.100s",
-             cts_kineto_text(e, CTS_KINETO_COLLECTIVE), cts_kineto_text(e, CTS_KINETO_GROUP_NAME),
-             (long long)cts_kineto_number(e, CTS_KINETO_GROUP_SIZE),
-             cts_kineto_text(e, CTS_KINETO_DTYPE));
+             cts_profile_text(e, CTS_PROFILE_COLLECTIVE),
+             cts_profile_text(e, CTS_PROFILE_GROUP_NAME),
+             (long long)cts_profile_number(e, CTS_PROFILE_GROUP_SIZE),
+             cts_profile_text(e, CTS_PROFILE_DTYPE));
     return append(rank, text, error);
 }
 
 /* The region's number; NONE: no memory. */
-static uint32_t find_region(struct cts_kineto_rank *rank, const struct cts_kineto_event *e,
-                            enum cts_kineto_class class, struct cts_error *error)
+static uint32_t find_region(struct cts_profile_rank *rank, const struct cts_profile_event *e,
+                            enum cts_profile_class class, struct cts_error *error)
 {
     const char letter[] = {(char)('A' + (int)class), 0};
     const bool is_collective =
-        class == CTS_KINETO_OPERATOR && cts_kineto_has(e, CTS_KINETO_COLLECTIVE);
+        class == CTS_PROFILE_OPERATOR && cts_profile_has(e, CTS_PROFILE_COLLECTIVE);
     rank->scratch.count = 0;
     const char *const name =
-        class == CTS_KINETO_MEMSET ? "cuMemset" : cts_kineto_text(e, CTS_KINETO_NAME);
+        class == CTS_PROFILE_MEMSET ? "cuMemset" : cts_profile_text(e, CTS_PROFILE_NAME);
     if (!append(rank, letter, error) || !append(rank, *name ? name : "?", error) ||
         !(is_collective ? append_collective(rank, e, error) : append(rank, "\n", error)))
         return CTS_TIMELINE_NONE;
@@ -158,15 +159,15 @@ static uint32_t find_region(struct cts_kineto_rank *rank, const struct cts_kinet
 
 /* ---- threads and streams ---- */
 
-static bool name_key(struct cts_kineto_rank *rank, const struct cts_kineto_event *e,
+static bool name_key(struct cts_profile_rank *rank, const struct cts_profile_event *e,
                      struct cts_error *error)
 {
     rank->scratch.count = 0;
-    return append(rank, cts_kineto_text(e, CTS_KINETO_PID), error) && append(rank, "/", error) &&
-           append(rank, cts_kineto_text(e, CTS_KINETO_TID), error);
+    return append(rank, cts_profile_text(e, CTS_PROFILE_PID), error) && append(rank, "/", error) &&
+           append(rank, cts_profile_text(e, CTS_PROFILE_TID), error);
 }
 
-static uint32_t find_track(struct cts_kineto_rank *rank, const struct cts_kineto_event *e,
+static uint32_t find_track(struct cts_profile_rank *rank, const struct cts_profile_event *e,
                            struct cts_error *error)
 {
     if (!name_key(rank, e, error)) return CTS_TIMELINE_NONE;
@@ -174,16 +175,16 @@ static uint32_t find_track(struct cts_kineto_rank *rank, const struct cts_kineto
     if (!place) return CTS_TIMELINE_NONE;
     if (*place) return (uint32_t)(*place - 1);
     if (CTS_ARRAY_RESERVE(&rank->tracks, rank->tracks.count + 1, error)) return CTS_TIMELINE_NONE;
-    rank->tracks.items[rank->tracks.count] = (struct cts_kineto_track){
+    rank->tracks.items[rank->tracks.count] = (struct cts_profile_track){
         .key = rank->names.items[rank->names.count - 1],
-        .pid = strtoull(cts_kineto_text(e, CTS_KINETO_PID), NULL, 10),
-        .tid = strtoull(cts_kineto_text(e, CTS_KINETO_TID), NULL, 10),
+        .pid = strtoull(cts_profile_text(e, CTS_PROFILE_PID), NULL, 10),
+        .tid = strtoull(cts_profile_text(e, CTS_PROFILE_TID), NULL, 10),
     };
     *place = ++rank->tracks.count;
     return (uint32_t)(*place - 1);
 }
 
-static uint32_t find_stream(struct cts_kineto_rank *rank, uint32_t device, uint32_t number,
+static uint32_t find_stream(struct cts_profile_rank *rank, uint32_t device, uint32_t number,
                             struct cts_error *error)
 {
     uint64_t *const place =
@@ -191,7 +192,7 @@ static uint32_t find_stream(struct cts_kineto_rank *rank, uint32_t device, uint3
     if (!place) return CTS_TIMELINE_NONE;
     if (*place) return (uint32_t)(*place - 1);
     if (CTS_ARRAY_RESERVE(&rank->streams, rank->streams.count + 1, error)) return CTS_TIMELINE_NONE;
-    rank->streams.items[rank->streams.count] = (struct cts_kineto_stream){device, number};
+    rank->streams.items[rank->streams.count] = (struct cts_profile_stream){device, number};
     *place = ++rank->streams.count;
     return (uint32_t)(*place - 1);
 }
@@ -204,20 +205,20 @@ static bool is_number(int64_t number)
 /* ---- times ---- */
 
 /* Integer ns of both ends, rounded after they are added, so that what was nested stays nested. */
-static bool take_times(const struct cts_kineto_event *e, uint64_t *start_ns, uint64_t *end_ns)
+static bool take_times(const struct cts_profile_event *e, uint64_t *start_ns, uint64_t *end_ns)
 {
-    const __int128 unit = CTS_KINETO_UNITS_PER_NS, most = (__int128)(INT64_MAX / 4) * unit;
-    if (!cts_kineto_has(e, CTS_KINETO_START) || !cts_kineto_has(e, CTS_KINETO_DURATION))
+    const __int128 unit = CTS_PROFILE_UNITS_PER_NS, most = (__int128)(INT64_MAX / 4) * unit;
+    if (!cts_profile_has(e, CTS_PROFILE_START) || !cts_profile_has(e, CTS_PROFILE_DURATION))
         return false;
-    const __int128 start = e->values[CTS_KINETO_START].time;
-    const __int128 duration = e->values[CTS_KINETO_DURATION].time;
+    const __int128 start = e->values[CTS_PROFILE_START].time;
+    const __int128 duration = e->values[CTS_PROFILE_DURATION].time;
     if (start < 0 || start > most || duration < 0 || duration > most) return false;
     *start_ns = (uint64_t)((start + unit / 2) / unit);
     *end_ns = (uint64_t)((start + duration + unit / 2) / unit);
     return true;
 }
 
-static void widen(struct cts_kineto_rank *rank, uint64_t start_ns, uint64_t end_ns)
+static void widen(struct cts_profile_rank *rank, uint64_t start_ns, uint64_t end_ns)
 {
     if (start_ns < rank->first_ns) rank->first_ns = start_ns;
     if (end_ns > rank->last_ns) rank->last_ns = end_ns;
@@ -240,29 +241,29 @@ static uint64_t element_bytes(const char *dtype)
 }
 
 /* Index + 1; 0: it is none, or *status is not CTS_OK. */
-static uint32_t take_collective(struct cts_kineto_rank *rank, const struct cts_kineto_event *e,
+static uint32_t take_collective(struct cts_profile_rank *rank, const struct cts_profile_event *e,
                                 enum cts_status *status, struct cts_error *error)
 {
-    if (!cts_kineto_has(e, CTS_KINETO_COLLECTIVE)) return 0;
+    if (!cts_profile_has(e, CTS_PROFILE_COLLECTIVE)) return 0;
     *status = CTS_ARRAY_RESERVE(&rank->collectives, rank->collectives.count + 1, error);
     if (*status) return 0;
-    const int64_t in = cts_kineto_number(e, CTS_KINETO_IN_ELEMENTS);
-    const int64_t out = cts_kineto_number(e, CTS_KINETO_OUT_ELEMENTS);
+    const int64_t in = cts_profile_number(e, CTS_PROFILE_IN_ELEMENTS);
+    const int64_t out = cts_profile_number(e, CTS_PROFILE_OUT_ELEMENTS);
     const uint64_t elements = in > out ? (uint64_t)in : out > 0 ? (uint64_t)out : 0;
-    uint64_t hash = cts_hash_text(CTS_HASH_START, cts_kineto_text(e, CTS_KINETO_GROUP_NAME));
-    hash = cts_hash_text(hash, cts_kineto_text(e, CTS_KINETO_GROUP_RANKS));
-    rank->collectives.items[rank->collectives.count] = (struct cts_kineto_collective){
+    uint64_t hash = cts_hash_text(CTS_HASH_START, cts_profile_text(e, CTS_PROFILE_GROUP_NAME));
+    hash = cts_hash_text(hash, cts_profile_text(e, CTS_PROFILE_GROUP_RANKS));
+    rank->collectives.items[rank->collectives.count] = (struct cts_profile_collective){
         .communicator = hash,
-        .bytes = elements * element_bytes(cts_kineto_text(e, CTS_KINETO_DTYPE))};
+        .bytes = elements * element_bytes(cts_profile_text(e, CTS_PROFILE_DTYPE))};
     return (uint32_t)++rank->collectives.count;
 }
 
 /* ---- events ---- */
 
-static enum cts_status take_host(struct cts_kineto_rank *rank, const struct cts_kineto_event *e,
-                                 enum cts_kineto_class class, struct cts_error *error)
+static enum cts_status take_host(struct cts_profile_rank *rank, const struct cts_profile_event *e,
+                                 enum cts_profile_class class, struct cts_error *error)
 {
-    struct cts_kineto_host_item item = {.order = (uint64_t)class << 56 | rank->ordinal++};
+    struct cts_profile_host_item item = {.order = (uint64_t)class << 56 | rank->ordinal++};
     enum cts_status status = CTS_OK;
     if (!take_times(e, &item.start_ns, &item.end_ns)) {
         rank->untimed++;
@@ -271,9 +272,9 @@ static enum cts_status take_host(struct cts_kineto_rank *rank, const struct cts_
     item.track = find_track(rank, e, error);
     item.region = item.track == CTS_TIMELINE_NONE ? item.track : find_region(rank, e, class, error);
     if (item.region == CTS_TIMELINE_NONE) return CTS_MEMORY;
-    const bool is_call = class == CTS_KINETO_RUNTIME || class == CTS_KINETO_DRIVER;
-    if (is_call) item.correlation = (uint64_t)cts_kineto_number(e, CTS_KINETO_CORRELATION);
-    if (class == CTS_KINETO_OPERATOR) item.collective = take_collective(rank, e, &status, error);
+    const bool is_call = class == CTS_PROFILE_RUNTIME || class == CTS_PROFILE_DRIVER;
+    if (is_call) item.correlation = (uint64_t)cts_profile_number(e, CTS_PROFILE_CORRELATION);
+    if (class == CTS_PROFILE_OPERATOR) item.collective = take_collective(rank, e, &status, error);
     if (status) return status;
     rank->tracks.items[item.track].items++;
     rank->tracks.items[item.track].calls += is_call;
@@ -299,23 +300,23 @@ static uint32_t copy_kind(const char *name)
 }
 
 /* The device and the stream that an event names, else those of its place in the viewer. */
-static bool place_on_stream(const struct cts_kineto_event *e, int64_t *device, int64_t *stream)
+static bool place_on_stream(const struct cts_profile_event *e, int64_t *device, int64_t *stream)
 {
     char *device_end, *stream_end;
-    const char *const pid = cts_kineto_text(e, CTS_KINETO_PID);
-    const char *const tid = cts_kineto_text(e, CTS_KINETO_TID);
+    const char *const pid = cts_profile_text(e, CTS_PROFILE_PID);
+    const char *const tid = cts_profile_text(e, CTS_PROFILE_TID);
     const long long pid_number = strtoll(pid, &device_end, 10);
     const long long tid_number = strtoll(tid, &stream_end, 10);
-    *device = cts_kineto_has(e, CTS_KINETO_DEVICE) ? cts_kineto_number(e, CTS_KINETO_DEVICE)
-              : device_end != pid                  ? pid_number
-                                                   : -1;
-    *stream = cts_kineto_has(e, CTS_KINETO_STREAM) ? cts_kineto_number(e, CTS_KINETO_STREAM)
-              : stream_end != tid                  ? tid_number
-                                                   : -1;
+    *device = cts_profile_has(e, CTS_PROFILE_DEVICE) ? cts_profile_number(e, CTS_PROFILE_DEVICE)
+              : device_end != pid                    ? pid_number
+                                                     : -1;
+    *stream = cts_profile_has(e, CTS_PROFILE_STREAM) ? cts_profile_number(e, CTS_PROFILE_STREAM)
+              : stream_end != tid                    ? tid_number
+                                                     : -1;
     return is_number(*device) && is_number(*stream);
 }
 
-static enum cts_status note_work(struct cts_kineto_rank *rank, uint64_t correlation,
+static enum cts_status note_work(struct cts_profile_rank *rank, uint64_t correlation,
                                  uint32_t stream, struct cts_error *error)
 {
     if (!correlation) return CTS_OK;
@@ -325,24 +326,24 @@ static enum cts_status note_work(struct cts_kineto_rank *rank, uint64_t correlat
     return CTS_OK;
 }
 
-static void take_shape(struct cts_kineto_device_item *item, const struct cts_kineto_event *e)
+static void take_shape(struct cts_profile_device_item *item, const struct cts_profile_event *e)
 {
-    const int64_t registers = cts_kineto_number(e, CTS_KINETO_REGISTERS);
-    const int64_t shared = cts_kineto_number(e, CTS_KINETO_SHARED);
-    item->has_shape = cts_kineto_has(e, CTS_KINETO_GRID) && cts_kineto_has(e, CTS_KINETO_BLOCK);
+    const int64_t registers = cts_profile_number(e, CTS_PROFILE_REGISTERS);
+    const int64_t shared = cts_profile_number(e, CTS_PROFILE_SHARED);
+    item->has_shape = cts_profile_has(e, CTS_PROFILE_GRID) && cts_profile_has(e, CTS_PROFILE_BLOCK);
     if (item->has_shape) {
-        memcpy(item->grid, e->values[CTS_KINETO_GRID].triple, sizeof item->grid);
-        memcpy(item->block, e->values[CTS_KINETO_BLOCK].triple, sizeof item->block);
+        memcpy(item->grid, e->values[CTS_PROFILE_GRID].triple, sizeof item->grid);
+        memcpy(item->block, e->values[CTS_PROFILE_BLOCK].triple, sizeof item->block);
     }
     item->registers = is_number(registers) ? (uint32_t)registers : 0;
     item->shared_bytes = is_number(shared) ? (uint32_t)shared : 0;
 }
 
-static enum cts_status take_device(struct cts_kineto_rank *rank, const struct cts_kineto_event *e,
-                                   enum cts_kineto_class class, struct cts_error *error)
+static enum cts_status take_device(struct cts_profile_rank *rank, const struct cts_profile_event *e,
+                                   enum cts_profile_class class, struct cts_error *error)
 {
-    struct cts_kineto_device_item item = {.order = rank->ordinal++,
-                                          .is_copy = class == CTS_KINETO_COPY};
+    struct cts_profile_device_item item = {.order = rank->ordinal++,
+                                           .is_copy = class == CTS_PROFILE_COPY};
     int64_t device, stream;
     const bool is_placed = place_on_stream(e, &device, &stream);
     if (!is_placed || !take_times(e, &item.start_ns, &item.end_ns)) {
@@ -352,13 +353,13 @@ static enum cts_status take_device(struct cts_kineto_rank *rank, const struct ct
     }
     item.stream = find_stream(rank, (uint32_t)device, (uint32_t)stream, error);
     if (item.stream == CTS_TIMELINE_NONE) return CTS_MEMORY;
-    item.region = item.is_copy ? copy_kind(cts_kineto_text(e, CTS_KINETO_NAME))
+    item.region = item.is_copy ? copy_kind(cts_profile_text(e, CTS_PROFILE_NAME))
                                : find_region(rank, e, class, error);
     if (item.region == CTS_TIMELINE_NONE) return CTS_MEMORY;
-    item.correlation = (uint64_t)cts_kineto_number(e, CTS_KINETO_CORRELATION);
-    const int64_t bytes = cts_kineto_number(e, CTS_KINETO_BYTES);
+    item.correlation = (uint64_t)cts_profile_number(e, CTS_PROFILE_CORRELATION);
+    const int64_t bytes = cts_profile_number(e, CTS_PROFILE_BYTES);
     item.bytes = bytes > 0 ? (uint64_t)bytes : 0;
-    if (class == CTS_KINETO_KERNEL) take_shape(&item, e);
+    if (class == CTS_PROFILE_KERNEL) take_shape(&item, e);
     const enum cts_status status = note_work(rank, item.correlation, item.stream, error);
     if (status) return status;
     rank->counts[class]++;
@@ -367,68 +368,68 @@ static enum cts_status take_device(struct cts_kineto_rank *rank, const struct ct
 }
 
 /* What a synchronisation waits for stands on the call, which has the same correlation. */
-static enum cts_status take_sync(struct cts_kineto_rank *rank, const struct cts_kineto_event *e,
+static enum cts_status take_sync(struct cts_profile_rank *rank, const struct cts_profile_event *e,
                                  struct cts_error *error)
 {
-    const uint64_t correlation = (uint64_t)cts_kineto_number(e, CTS_KINETO_CORRELATION);
-    const int64_t waits_for = cts_kineto_number(e, CTS_KINETO_WAIT_STREAM);
-    const int64_t record = cts_kineto_number(e, CTS_KINETO_WAIT_RECORD);
+    const uint64_t correlation = (uint64_t)cts_profile_number(e, CTS_PROFILE_CORRELATION);
+    const int64_t waits_for = cts_profile_number(e, CTS_PROFILE_WAIT_STREAM);
+    const int64_t record = cts_profile_number(e, CTS_PROFILE_WAIT_RECORD);
     int64_t device, stream;
     enum cts_status status = CTS_OK;
-    rank->counts[CTS_KINETO_SYNC]++;
+    rank->counts[CTS_PROFILE_SYNC]++;
     const bool is_placed = place_on_stream(e, &device, &stream) && correlation;
     if (is_placed) {
         const uint32_t place = find_stream(rank, (uint32_t)device, (uint32_t)stream, error);
         status =
             place == CTS_TIMELINE_NONE ? CTS_MEMORY : note_work(rank, correlation, place, error);
     }
-    if (record <= 0 && cts_kineto_has(e, CTS_KINETO_WAIT_STREAM)) rank->waits_without_record++;
+    if (record <= 0 && cts_profile_has(e, CTS_PROFILE_WAIT_STREAM)) rank->waits_without_record++;
     if (status || record <= 0 || !correlation) return status;
     uint64_t *const waited = cts_map_at(&rank->waited, correlation, error);
     if (waited) *waited = (uint64_t)record;
     uint64_t *const recorded = waited ? cts_map_at(&rank->waited, (uint64_t)record, error) : NULL;
     if (!recorded) return CTS_MEMORY;
     *recorded = (uint64_t)record;
-    if (!is_number(waits_for) || !cts_kineto_has(e, CTS_KINETO_WAIT_STREAM)) return CTS_OK;
+    if (!is_number(waits_for) || !cts_profile_has(e, CTS_PROFILE_WAIT_STREAM)) return CTS_OK;
     const uint32_t place =
         find_stream(rank, is_number(device) ? (uint32_t)device : 0, (uint32_t)waits_for, error);
     return place == CTS_TIMELINE_NONE ? CTS_MEMORY
                                       : note_work(rank, (uint64_t)record, place, error);
 }
 
-static enum cts_kineto_class class_of(const char *category)
+static enum cts_profile_class class_of(const char *category)
 {
     static const struct {
         const char *name;
-        enum cts_kineto_class class;
+        enum cts_profile_class class;
     } names[] = {
-        {"cpu_op", CTS_KINETO_OPERATOR},
-        {"python_function", CTS_KINETO_PYTHON},
-        {"cuda_runtime", CTS_KINETO_RUNTIME},
-        {"kernel", CTS_KINETO_KERNEL},
-        {"cuda_driver", CTS_KINETO_DRIVER},
-        {"gpu_memcpy", CTS_KINETO_COPY},
-        {"gpu_memset", CTS_KINETO_MEMSET},
-        {"cuda_sync", CTS_KINETO_SYNC},
-        {"user_annotation", CTS_KINETO_ANNOTATION},
-        {"gpu_user_annotation", CTS_KINETO_GPU_ANNOTATION},
-        {"Trace", CTS_KINETO_SPAN},
-        {"overhead", CTS_KINETO_SPAN},
+        {"cpu_op", CTS_PROFILE_OPERATOR},
+        {"python_function", CTS_PROFILE_PYTHON},
+        {"cuda_runtime", CTS_PROFILE_RUNTIME},
+        {"kernel", CTS_PROFILE_KERNEL},
+        {"cuda_driver", CTS_PROFILE_DRIVER},
+        {"gpu_memcpy", CTS_PROFILE_COPY},
+        {"gpu_memset", CTS_PROFILE_MEMSET},
+        {"cuda_sync", CTS_PROFILE_SYNC},
+        {"user_annotation", CTS_PROFILE_ANNOTATION},
+        {"gpu_user_annotation", CTS_PROFILE_GPU_ANNOTATION},
+        {"Trace", CTS_PROFILE_SPAN},
+        {"overhead", CTS_PROFILE_SPAN},
         /* before PyTorch 1.13 */
-        {"Operator", CTS_KINETO_OPERATOR},
-        {"operator", CTS_KINETO_OPERATOR},
-        {"Runtime", CTS_KINETO_RUNTIME},
-        {"Kernel", CTS_KINETO_KERNEL},
-        {"Memcpy", CTS_KINETO_COPY},
-        {"Memset", CTS_KINETO_MEMSET},
+        {"Operator", CTS_PROFILE_OPERATOR},
+        {"operator", CTS_PROFILE_OPERATOR},
+        {"Runtime", CTS_PROFILE_RUNTIME},
+        {"Kernel", CTS_PROFILE_KERNEL},
+        {"Memcpy", CTS_PROFILE_COPY},
+        {"Memset", CTS_PROFILE_MEMSET},
     };
     for (size_t i = 0; i < sizeof names / sizeof *names; i++)
         if (!strcmp(names[i].name, category)) return names[i].class;
-    return CTS_KINETO_UNKNOWN;
+    return CTS_PROFILE_UNKNOWN;
 }
 
 /* "cpu_op"; of what has no duration also the phase: "ac2g s", "M". */
-static enum cts_status count_category(struct cts_kineto_rank *rank, const char *category,
+static enum cts_status count_category(struct cts_profile_rank *rank, const char *category,
                                       const char *phase, struct cts_error *error)
 {
     rank->scratch.count = 0;
@@ -445,11 +446,11 @@ static enum cts_status count_category(struct cts_kineto_rank *rank, const char *
     return CTS_OK;
 }
 
-static enum cts_status take_name(struct cts_kineto_rank *rank, const struct cts_kineto_event *e,
+static enum cts_status take_name(struct cts_profile_rank *rank, const struct cts_profile_event *e,
                                  struct cts_error *error)
 {
-    const char *const what = cts_kineto_text(e, CTS_KINETO_NAME);
-    const char *const name = cts_kineto_text(e, CTS_KINETO_ARGUMENT_NAME);
+    const char *const what = cts_profile_text(e, CTS_PROFILE_NAME);
+    const char *const name = cts_profile_text(e, CTS_PROFILE_ARGUMENT_NAME);
     if (!*name || (strcmp(what, "thread_name") && strcmp(what, "process_name"))) return CTS_OK;
     if (!name_key(rank, e, error)) return CTS_MEMORY;
     if (!strcmp(what, "process_name")) {
@@ -463,7 +464,7 @@ static enum cts_status take_name(struct cts_kineto_rank *rank, const struct cts_
     return CTS_OK;
 }
 
-static enum cts_status take_other(struct cts_kineto_rank *rank, const struct cts_kineto_event *e,
+static enum cts_status take_other(struct cts_profile_rank *rank, const struct cts_profile_event *e,
                                   const char *phase, struct cts_error *error)
 {
     const char letter = strlen(phase) == 1 ? *phase : 0;
@@ -471,31 +472,31 @@ static enum cts_status take_other(struct cts_kineto_rank *rank, const struct cts
     if (letter == 's' || letter == 'f' || letter == 't')
         rank->flows++;
     else if (letter == 'i' || letter == 'I' || letter == 'C')
-        rank->memory_events += !strcmp(cts_kineto_text(e, CTS_KINETO_NAME), "[memory]");
+        rank->memory_events += !strcmp(cts_profile_text(e, CTS_PROFILE_NAME), "[memory]");
     else
         rank->unknown_phases++;
     return CTS_OK;
 }
 
-enum cts_status cts_kineto_rank_take(void *state, const struct cts_kineto_event *e,
-                                     struct cts_error *error)
+enum cts_status cts_profile_rank_take(void *state, const struct cts_profile_event *e,
+                                      struct cts_error *error)
 {
-    struct cts_kineto_rank *const rank = state;
-    const char *const phase = cts_kineto_text(e, CTS_KINETO_PHASE);
-    const char *const category = cts_kineto_text(e, CTS_KINETO_CATEGORY);
+    struct cts_profile_rank *const rank = state;
+    const char *const phase = cts_profile_text(e, CTS_PROFILE_PHASE);
+    const char *const category = cts_profile_text(e, CTS_PROFILE_CATEGORY);
     rank->event_count++;
     const enum cts_status status = count_category(rank, category, phase, error);
     if (status) return status;
     if (strcmp(phase, "X")) return take_other(rank, e, phase, error);
-    const enum cts_kineto_class class = class_of(category);
-    if (class < CTS_KINETO_KERNEL) return take_host(rank, e, class, error);
-    if (class < CTS_KINETO_SYNC) return take_device(rank, e, class, error);
-    if (class == CTS_KINETO_SYNC) return take_sync(rank, e, error);
+    const enum cts_profile_class class = class_of(category);
+    if (class < CTS_PROFILE_KERNEL) return take_host(rank, e, class, error);
+    if (class < CTS_PROFILE_SYNC) return take_device(rank, e, class, error);
+    if (class == CTS_PROFILE_SYNC) return take_sync(rank, e, error);
     rank->counts[class]++;
     return CTS_OK;
 }
 
-void cts_kineto_rank_release(struct cts_kineto_rank *rank)
+void cts_profile_rank_release(struct cts_profile_rank *rank)
 {
     for (size_t i = 0; i < rank->regions.count; i++) {
         free(rank->regions.items[i].key);
@@ -519,5 +520,12 @@ void cts_kineto_rank_release(struct cts_kineto_rank *rank)
     free(rank->collectives.items);
     free(rank->names.items);
     free(rank->scratch.items);
-    *rank = (struct cts_kineto_rank){0};
+    *rank = (struct cts_profile_rank){0};
+}
+
+void cts_profile_file_release(struct cts_profile_file *file)
+{
+    for (size_t i = 0; i < file->device_count; i++) free(file->devices[i].name);
+    free(file->devices);
+    *file = (struct cts_profile_file){0};
 }

@@ -11,23 +11,23 @@
 
 #include "common/array.h"
 #include "common/utf8.h"
-#include "import/kineto-rank.h"
+#include "import/profile-rank.h"
 #include "trace/log/log-file.h"
 
 enum { LOCAL_BIAS_NS = 1, DEFAULT_STREAM = 7, LATE_MAX = 64, WORDS_MAX = CTS_LOG_RECORD_WORDS_MAX };
 
 struct writing {
-    struct cts_kineto_rank *rank;
-    const struct cts_kineto_destination *to;
+    struct cts_profile_rank *rank;
+    const struct cts_profile_destination *to;
     struct cts_log_file log; /* of the location at hand */
     uint32_t location;       /* track or stream; NONE: none yet */
-    CTS_KINETO_LIST(struct open_item {
+    CTS_PROFILE_LIST(struct open_item {
         uint64_t end_ns;
         uint32_t region;
         struct cts_event_attributes leave;
     })
-    open;                                       /* innermost last */
-    struct cts_kineto_host_item late[LATE_MAX]; /* that come again, see cut() */
+    open;                                        /* innermost last */
+    struct cts_profile_host_item late[LATE_MAX]; /* that come again, see cut() */
     unsigned late_count;
     uint64_t words[WORDS_MAX];
 };
@@ -60,13 +60,13 @@ static enum cts_status open_log(struct writing *w, const struct cts_log_start *s
 
 /* Which thread is the main one: that whose number is its process's, else the one with the most
  * calls of CUDA, or events. */
-static uint32_t main_track(const struct cts_kineto_rank *rank)
+static uint32_t main_track(const struct cts_profile_rank *rank)
 {
     uint32_t best = 0;
     for (uint32_t i = 1; i < rank->tracks.count; i++) {
-        const struct cts_kineto_track *const a = &rank->tracks.items[best], *const b =
-                                                                                &rank->tracks
-                                                                                     .items[i];
+        const struct cts_profile_track *const a = &rank->tracks.items[best], *const b =
+                                                                                 &rank->tracks
+                                                                                      .items[i];
         if (b->calls > a->calls || (b->calls == a->calls && b->items > a->items)) best = i;
     }
     for (uint32_t i = 0; i < rank->tracks.count; i++)
@@ -77,7 +77,7 @@ static uint32_t main_track(const struct cts_kineto_rank *rank)
 }
 
 /* The thread id in a log's header: that of the process for its main thread alone. */
-static uint32_t thread_id(const struct cts_kineto_rank *rank, uint32_t track, uint32_t main)
+static uint32_t thread_id(const struct cts_profile_rank *rank, uint32_t track, uint32_t main)
 {
     const uint32_t tid = (uint32_t)rank->tracks.items[track].tid;
     if (track == main) return rank->pid;
@@ -115,7 +115,7 @@ static bool has_word(const char *name, const char *const *words)
 }
 
 /* NULL: nothing on a device has the correlation. */
-static uint64_t *find_work(struct cts_kineto_rank *rank, uint64_t correlation)
+static uint64_t *find_work(struct cts_profile_rank *rank, uint64_t correlation)
 {
     const bool is_known = correlation && cts_map_find(&rank->work, correlation);
     return is_known ? cts_map_at(&rank->work, correlation, NULL) : NULL;
@@ -124,7 +124,7 @@ static uint64_t *find_work(struct cts_kineto_rank *rank, uint64_t correlation)
 /* What recorders note on a call: what starts work says so on ENTER, what waits or records on LEAVE.
  * An event is known by the call that recorded it; one of which that is not said is like no other.
  */
-static void describe_call(struct writing *w, const struct cts_kineto_host_item *item,
+static void describe_call(struct writing *w, const struct cts_profile_host_item *item,
                           struct cts_event_attributes *enter, struct cts_event_attributes *leave)
 {
     static const char *const of_events[] = {"EventRecord", "EventSynchronize", "EventQuery",
@@ -134,7 +134,7 @@ static void describe_call(struct writing *w, const struct cts_kineto_host_item *
     const char *const name = w->rank->regions.items[item->region].name;
     const bool is_of_event = has_word(name, of_events), is_of_stream = has_word(name, of_streams);
     uint64_t *const work = find_work(w->rank, item->correlation);
-    const uint64_t stream = work ? *work & ~CTS_KINETO_LAUNCHED : 0;
+    const uint64_t stream = work ? *work & ~CTS_PROFILE_LAUNCHED : 0;
     const bool at_leave = is_of_event || is_of_stream;
     if (stream)
         set(at_leave ? leave : enter, CTS_ATTRIBUTE_STREAM_REF,
@@ -150,13 +150,13 @@ static void describe_call(struct writing *w, const struct cts_kineto_host_item *
     w->rank->waits_unplaced += at_leave && waits && !is_said;
     if (at_leave || !item->correlation || (!work && !has_word(name, of_work))) return;
     set(enter, CTS_ATTRIBUTE_CORRELATION, item->correlation);
-    if (work) *work |= CTS_KINETO_LAUNCHED;
+    if (work) *work |= CTS_PROFILE_LAUNCHED;
 }
 
 /* Two that overlap without one being inside the other (rounded times, a step that begins inside a
  * function and outlives it): the later one loses either its end or its beginning, whichever is
  * less. True: its beginning, and it comes again when the one around it has ended. */
-static bool cut(struct writing *w, struct cts_kineto_host_item *item)
+static bool cut(struct writing *w, struct cts_profile_host_item *item)
 {
     const uint64_t within_ns = w->open.count ? w->open.items[w->open.count - 1].end_ns : UINT64_MAX;
     if (item->end_ns <= within_ns) return false;
@@ -176,7 +176,7 @@ static bool cut(struct writing *w, struct cts_kineto_host_item *item)
     return true;
 }
 
-static enum cts_status place(struct writing *w, struct cts_kineto_host_item *item,
+static enum cts_status place(struct writing *w, struct cts_profile_host_item *item,
                              struct cts_error *error)
 {
     struct open_item entered = {.region = item->region}, opened = {.region = item->region};
@@ -185,11 +185,11 @@ static enum cts_status place(struct writing *w, struct cts_kineto_host_item *ite
     leave_until(w, item->start_ns);
     if (cut(w, item)) return CTS_OK;
     opened.end_ns = item->end_ns;
-    const enum cts_kineto_class class = w->rank->regions.items[item->region].class;
-    if (class == CTS_KINETO_RUNTIME || class == CTS_KINETO_DRIVER)
+    const enum cts_profile_class class = w->rank->regions.items[item->region].class;
+    if (class == CTS_PROFILE_RUNTIME || class == CTS_PROFILE_DRIVER)
         describe_call(w, item, &entered.leave, &opened.leave);
     if (item->collective) {
-        const struct cts_kineto_collective *const c =
+        const struct cts_profile_collective *const c =
             &w->rank->collectives.items[item->collective - 1];
         set(&entered.leave, CTS_ATTRIBUTE_COMMUNICATOR, c->communicator);
         if (c->bytes) set(&entered.leave, CTS_ATTRIBUTE_BYTES, c->bytes);
@@ -200,16 +200,16 @@ static enum cts_status place(struct writing *w, struct cts_kineto_host_item *ite
 }
 
 /* Those that come again before `item`; NULL: all. */
-static enum cts_status place_late(struct writing *w, const struct cts_kineto_host_item *item,
+static enum cts_status place_late(struct writing *w, const struct cts_profile_host_item *item,
                                   struct cts_error *error)
 {
     enum cts_status status = CTS_OK;
     while (w->late_count && !status) {
         unsigned first = 0;
         for (unsigned i = 1; i < w->late_count; i++)
-            if (cts_kineto_by_nesting(&w->late[i], &w->late[first]) < 0) first = i;
-        struct cts_kineto_host_item late = w->late[first];
-        if (item && cts_kineto_by_nesting(item, &late) < 0) break;
+            if (cts_profile_by_nesting(&w->late[i], &w->late[first]) < 0) first = i;
+        struct cts_profile_host_item late = w->late[first];
+        if (item && cts_profile_by_nesting(item, &late) < 0) break;
         w->late[first] = w->late[--w->late_count];
         status = place(w, &late, error);
     }
@@ -239,7 +239,7 @@ static enum cts_status begin_track(struct writing *w, uint32_t track, struct cts
 static enum cts_status put_host(void *state, const void *from, struct cts_error *error)
 {
     struct writing *const w = state;
-    struct cts_kineto_host_item item = *(const struct cts_kineto_host_item *)from;
+    struct cts_profile_host_item item = *(const struct cts_profile_host_item *)from;
     enum cts_status status = CTS_OK;
     if (w->location != item.track) status = begin_track(w, item.track, error);
     if (!status) status = place_late(w, &item, error);
@@ -251,7 +251,7 @@ static enum cts_status put_host(void *state, const void *from, struct cts_error 
 static enum cts_status begin_stream(struct writing *w, uint32_t stream, struct cts_error *error)
 {
     enum cts_status status = cts_log_file_close(&w->log, error);
-    const struct cts_kineto_stream *const s = &w->rank->streams.items[stream];
+    const struct cts_profile_stream *const s = &w->rank->streams.items[stream];
     const struct cts_log_start start = {
         .kind = CTS_LOG_STREAM,
         .index = log_of_stream(stream),
@@ -264,7 +264,7 @@ static enum cts_status begin_stream(struct writing *w, uint32_t stream, struct c
     return status;
 }
 
-static uint32_t pack_copy(uint64_t *words, const struct cts_kineto_device_item *item)
+static uint32_t pack_copy(uint64_t *words, const struct cts_profile_device_item *item)
 {
     words[3] = item->bytes;
     words[4] = item->correlation;
@@ -273,7 +273,7 @@ static uint32_t pack_copy(uint64_t *words, const struct cts_kineto_device_item *
     return 6;
 }
 
-static void pack_activity(uint64_t *words, const struct cts_kineto_device_item *item)
+static void pack_activity(uint64_t *words, const struct cts_profile_device_item *item)
 {
     uint32_t present = item->correlation ? 1u << CTS_ATTRIBUTE_CORRELATION : 0, count = 5;
     words[4] = item->correlation;
@@ -293,7 +293,7 @@ static void pack_activity(uint64_t *words, const struct cts_kineto_device_item *
 static enum cts_status put_device(void *state, const void *from, struct cts_error *error)
 {
     struct writing *const w = state;
-    const struct cts_kineto_device_item *const item = from;
+    const struct cts_profile_device_item *const item = from;
     const enum cts_status status =
         w->location != item->stream ? begin_stream(w, item->stream, error) : CTS_OK;
     if (status) return status;
@@ -305,7 +305,7 @@ static enum cts_status put_device(void *state, const void *from, struct cts_erro
         pack_activity(w->words, item);
     cts_log_file_write(&w->log, w->words);
     const uint64_t *const work = find_work(w->rank, item->correlation);
-    w->rank->launched += work && (*work & CTS_KINETO_LAUNCHED);
+    w->rank->launched += work && (*work & CTS_PROFILE_LAUNCHED);
     return CTS_OK;
 }
 
@@ -343,16 +343,16 @@ static void put_region(struct writing *w, uint32_t number)
         const char *file;
         enum cts_paradigm paradigm;
         enum cts_region_role role;
-    } kinds[CTS_KINETO_CLASS_COUNT] = {
-        [CTS_KINETO_PYTHON] = {NULL, CTS_PARADIGM_USER, CTS_ROLE_FUNCTION},
-        [CTS_KINETO_ANNOTATION] = {NULL, CTS_PARADIGM_USER, CTS_ROLE_CODE},
-        [CTS_KINETO_OPERATOR] = {NULL, CTS_PARADIGM_USER, CTS_ROLE_FUNCTION},
-        [CTS_KINETO_RUNTIME] = {"CUDART", CTS_PARADIGM_CUDA, CTS_ROLE_WRAPPER},
-        [CTS_KINETO_DRIVER] = {"CUDRV", CTS_PARADIGM_CUDA, CTS_ROLE_WRAPPER},
-        [CTS_KINETO_KERNEL] = {"CUDA_KERNEL", CTS_PARADIGM_CUDA, CTS_ROLE_FUNCTION},
-        [CTS_KINETO_MEMSET] = {"CUDA_MEMSET", CTS_PARADIGM_CUDA, CTS_ROLE_FUNCTION},
+    } kinds[CTS_PROFILE_CLASS_COUNT] = {
+        [CTS_PROFILE_PYTHON] = {NULL, CTS_PARADIGM_USER, CTS_ROLE_FUNCTION},
+        [CTS_PROFILE_ANNOTATION] = {NULL, CTS_PARADIGM_USER, CTS_ROLE_CODE},
+        [CTS_PROFILE_OPERATOR] = {NULL, CTS_PARADIGM_USER, CTS_ROLE_FUNCTION},
+        [CTS_PROFILE_RUNTIME] = {"CUDART", CTS_PARADIGM_CUDA, CTS_ROLE_WRAPPER},
+        [CTS_PROFILE_DRIVER] = {"CUDRV", CTS_PARADIGM_CUDA, CTS_ROLE_WRAPPER},
+        [CTS_PROFILE_KERNEL] = {"CUDA_KERNEL", CTS_PARADIGM_CUDA, CTS_ROLE_FUNCTION},
+        [CTS_PROFILE_MEMSET] = {"CUDA_MEMSET", CTS_PARADIGM_CUDA, CTS_ROLE_FUNCTION},
     };
-    struct cts_kineto_region *const region = &w->rank->regions.items[number];
+    struct cts_profile_region *const region = &w->rank->regions.items[number];
     make_utf8(region->name);
     make_utf8(region->canonical_name);
     make_utf8(region->file);
@@ -364,7 +364,7 @@ static void put_region(struct writing *w, uint32_t number)
     put_texts(w, CTS_RECORD_REGION, number, 3, &texts);
 }
 
-static const char *given_name(const struct cts_kineto_rank *rank, const char *key)
+static const char *given_name(const struct cts_profile_rank *rank, const char *key)
 {
     for (size_t i = 0; i < rank->name_of_key.count; i++)
         if (!strcmp(rank->name_of_key.items[i].text, key) && rank->name_of_key.items[i].value)
@@ -404,7 +404,7 @@ static void put_names(struct writing *w)
         put_texts(w, CTS_RECORD_THREAD_NAME, log_of_track(i), 1, &(struct texts){1, {text}});
     }
     for (size_t i = 0; i < w->to->file->device_count; i++) {
-        struct cts_kineto_device *const device = &w->to->file->devices[i];
+        struct cts_profile_device *const device = &w->to->file->devices[i];
         bool is_used = false;
         for (size_t s = 0; s < w->rank->streams.count; s++)
             is_used = is_used || w->rank->streams.items[s].device == device->number;
@@ -461,8 +461,8 @@ static enum cts_status write_empty_streams(struct writing *w, struct cts_error *
 
 /* ---- both ---- */
 
-static struct writing *begin_writing(struct cts_kineto_rank *rank,
-                                     const struct cts_kineto_destination *to,
+static struct writing *begin_writing(struct cts_profile_rank *rank,
+                                     const struct cts_profile_destination *to,
                                      struct cts_error *error)
 {
     struct writing *const w = calloc(1, sizeof *w);
@@ -485,9 +485,9 @@ static enum cts_status end_writing(struct writing *w, enum cts_status status,
     return status ? status : closed;
 }
 
-enum cts_status cts_kineto_rank_write(struct cts_kineto_rank *rank,
-                                      const struct cts_kineto_destination *to,
-                                      struct cts_error *error)
+enum cts_status cts_profile_rank_write(struct cts_profile_rank *rank,
+                                       const struct cts_profile_destination *to,
+                                       struct cts_error *error)
 {
     struct writing *const w = begin_writing(rank, to, error);
     if (!w) return CTS_MEMORY;
@@ -500,9 +500,9 @@ enum cts_status cts_kineto_rank_write(struct cts_kineto_rank *rank,
     return end_writing(w, status, error);
 }
 
-enum cts_status cts_kineto_rank_define(struct cts_kineto_rank *rank,
-                                       const struct cts_kineto_destination *to,
-                                       struct cts_error *error)
+enum cts_status cts_profile_rank_define(struct cts_profile_rank *rank,
+                                        const struct cts_profile_destination *to,
+                                        struct cts_error *error)
 {
     struct writing *const w = begin_writing(rank, to, error);
     return w ? end_writing(w, write_definitions(w, error), error) : CTS_MEMORY;
