@@ -142,11 +142,10 @@ const struct cts_verb cts_verb_import = {
         "--grid is given, and the rest is marked as missing.\n"
         "Also reads trace directories of cuda-profile (run.json, *.metadata.json, *.trace.json or\n"
         ".protobuf, compressed or not), with allocations, source lines, types and values.\n"
-        "Traces of PyTorch's profiler (Kineto JSON, plain, .gz or .zst; one FILE per rank, or "
-        "DIR)\n"
-        "become a timeline for 'path', 'whatif', 'diff', 'report' and 'view'. The import names "
-        "what\n"
-        "such a trace does not hold, and what follows for the answers.",
+        "Traces of PyTorch's profiler (Kineto JSON, plain, .gz or .zst; one FILE per rank, or\n"
+        "DIR) and exports of Nsight Systems (nsys export --type sqlite) become a timeline for\n"
+        "'path', 'whatif', 'diff', 'report' and 'view'. The import names what such a file does\n"
+        "not hold, and what follows for the answers.",
     .options = import_options,
     .positional_min = 1,
     .positional_max = -1,

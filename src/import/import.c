@@ -14,7 +14,7 @@
 #include "import/importer.h"
 #include "trace/failures-keep.h"
 
-#define CTS_IMPORTERS(X) X(trc) X(kineto) X(folder)
+#define CTS_IMPORTERS(X) X(trc) X(kineto) X(nsys) X(folder)
 
 #define X(name) extern const struct cts_importer cts_importer_##name;
 CTS_IMPORTERS(X)

@@ -275,17 +275,7 @@ static void begin_event(struct reader *r)
 
 static void add_device(struct reader *r)
 {
-    struct cts_profile_file *const file = r->file;
-    void *devices = file->devices;
-    if (file->device_count == file->device_capacity &&
-        cts_array_grow(&devices, &file->device_capacity, file->device_count + 1,
-                       sizeof *file->devices, r->error)) {
-        r->status = CTS_MEMORY;
-        return;
-    }
-    file->devices = devices;
-    file->devices[file->device_count++] =
-        (struct cts_profile_device){.number = (uint32_t)file->device_count};
+    if (!cts_profile_file_add_device(r->file, r->error)) r->status = CTS_MEMORY;
 }
 
 static void descend(struct reader *r, bool is_map)
@@ -593,7 +583,7 @@ enum cts_status cts_kineto_read(const char *path, struct cts_profile_file *file,
 {
     struct reader *const r = calloc(1, sizeof *r);
     uint8_t *const chunk = malloc(CHUNK_BYTES);
-    *file = (struct cts_profile_file){0};
+    *file = (struct cts_profile_file){.program = "PyTorch"};
     enum cts_status status =
         r && chunk ? CTS_OK : cts_fail(error, CTS_MEMORY, "no memory to read '%s'", path);
     if (!status) {

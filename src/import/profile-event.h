@@ -86,6 +86,7 @@ static inline int64_t cts_profile_number(const struct cts_profile_event *event,
 
 /* What the file says outside its events, and what was wrong with it. */
 struct cts_profile_file {
+    const char *program; /* what to call a process without a name */
     bool has_rank, has_base;
     int64_t rank, world_size, base_ns; /* world_size 0: not said; base_ns: times are from then */
     struct cts_profile_device {
@@ -97,7 +98,7 @@ struct cts_profile_file {
     bool is_cut;             /* the file ends before the JSON does */
     bool has_trailing;       /* something follows the JSON, and was not read */
     uint64_t bytes;          /* unpacked */
-    uint64_t broken_values;  /* that are no JSON, such as nan: taken as absent */
+    uint64_t broken_values;  /* of a wrong kind, such as nan: taken as absent */
     uint64_t duplicate_keys; /* in an event: the last one counts */
     uint64_t damaged_events; /* that the JSON breaks off in; the cut one included */
     char damage[200];        /* the first of these, with its place; empty: none */
@@ -106,6 +107,9 @@ struct cts_profile_file {
 typedef enum cts_status cts_profile_take(void *state, const struct cts_profile_event *event,
                                          struct cts_error *error);
 
+/* A device without a name, numbered by its place; NULL: no memory. */
+struct cts_profile_device *cts_profile_file_add_device(struct cts_profile_file *file,
+                                                       struct cts_error *error);
 void cts_profile_file_release(struct cts_profile_file *file);
 
 #endif

@@ -17,6 +17,7 @@ struct cts_profile_source {
     const struct cts_profile_rank *contents; /* after cts_profile_rank_write() */
     /* What the format's traces lack, and what follows for the answers. */
     void (*describe)(struct cts_profile_noting *noting);
+    const void *of_format; /* whatever `describe` needs */
 };
 
 struct cts_profile_notes {

@@ -26,6 +26,7 @@ enum cts_profile_class {
     CTS_PROFILE_OPERATOR,
     CTS_PROFILE_RUNTIME,
     CTS_PROFILE_DRIVER,
+    CTS_PROFILE_SYSTEM, /* calls of the operating system's libraries */
     CTS_PROFILE_KERNEL, /* from here on of devices */
     CTS_PROFILE_COPY,
     CTS_PROFILE_MEMSET,
@@ -44,6 +45,8 @@ struct cts_profile_track { /* a thread of the host */
 
 struct cts_profile_stream {
     uint32_t device, number;
+    bool has_flags; /* otherwise stream 7 is the null stream, and the others are non-blocking */
+    uint32_t flags; /* CTS_LOG_NULL_STREAM, CTS_LOG_NON_BLOCKING */
 };
 
 struct cts_profile_region {
@@ -82,7 +85,6 @@ struct cts_profile_rank {
     uint64_t launched;             /* device work whose call is there: known after writing */
     uint64_t untimed, unknown_phases, unplaced; /* left out */
     uint64_t clipped, clipped_most_ns;          /* nesting that was mended */
-    char *program;
     uint32_t pid;
 };
 

@@ -192,7 +192,8 @@ static uint32_t find_stream(struct cts_profile_rank *rank, uint32_t device, uint
     if (!place) return CTS_TIMELINE_NONE;
     if (*place) return (uint32_t)(*place - 1);
     if (CTS_ARRAY_RESERVE(&rank->streams, rank->streams.count + 1, error)) return CTS_TIMELINE_NONE;
-    rank->streams.items[rank->streams.count] = (struct cts_profile_stream){device, number};
+    rank->streams.items[rank->streams.count] =
+        (struct cts_profile_stream){.device = device, .number = number};
     *place = ++rank->streams.count;
     return (uint32_t)(*place - 1);
 }
@@ -415,6 +416,7 @@ static enum cts_profile_class class_of(const char *category)
         {"gpu_user_annotation", CTS_PROFILE_GPU_ANNOTATION},
         {"Trace", CTS_PROFILE_SPAN},
         {"overhead", CTS_PROFILE_SPAN},
+        {"os_runtime", CTS_PROFILE_SYSTEM}, /* Nsight Systems */
         /* before PyTorch 1.13 */
         {"Operator", CTS_PROFILE_OPERATOR},
         {"operator", CTS_PROFILE_OPERATOR},
@@ -521,6 +523,20 @@ void cts_profile_rank_release(struct cts_profile_rank *rank)
     free(rank->names.items);
     free(rank->scratch.items);
     *rank = (struct cts_profile_rank){0};
+}
+
+struct cts_profile_device *cts_profile_file_add_device(struct cts_profile_file *file,
+                                                       struct cts_error *error)
+{
+    void *devices = file->devices;
+    if (file->device_count == file->device_capacity &&
+        cts_array_grow(&devices, &file->device_capacity, file->device_count + 1,
+                       sizeof *file->devices, error))
+        return NULL;
+    file->devices = devices;
+    file->devices[file->device_count] =
+        (struct cts_profile_device){.number = (uint32_t)file->device_count};
+    return &file->devices[file->device_count++];
 }
 
 void cts_profile_file_release(struct cts_profile_file *file)

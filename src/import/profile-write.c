@@ -252,13 +252,15 @@ static enum cts_status begin_stream(struct writing *w, uint32_t stream, struct c
 {
     enum cts_status status = cts_log_file_close(&w->log, error);
     const struct cts_profile_stream *const s = &w->rank->streams.items[stream];
-    const struct cts_log_start start = {
-        .kind = CTS_LOG_STREAM,
-        .index = log_of_stream(stream),
-        .pid = w->rank->pid,
-        .device = s->device,
-        .ordinal = s->number,
-        .flags = s->number == DEFAULT_STREAM ? CTS_LOG_NULL_STREAM : CTS_LOG_NON_BLOCKING};
+    const struct cts_log_start start = {.kind = CTS_LOG_STREAM,
+                                        .index = log_of_stream(stream),
+                                        .pid = w->rank->pid,
+                                        .device = s->device,
+                                        .ordinal = s->number,
+                                        .flags = s->has_flags ? s->flags
+                                                 : s->number == DEFAULT_STREAM
+                                                     ? CTS_LOG_NULL_STREAM
+                                                     : CTS_LOG_NON_BLOCKING};
     if (!status) status = open_log(w, &start, error);
     if (!status) w->location = stream;
     return status;
@@ -349,6 +351,7 @@ static void put_region(struct writing *w, uint32_t number)
         [CTS_PROFILE_OPERATOR] = {NULL, CTS_PARADIGM_USER, CTS_ROLE_FUNCTION},
         [CTS_PROFILE_RUNTIME] = {"CUDART", CTS_PARADIGM_CUDA, CTS_ROLE_WRAPPER},
         [CTS_PROFILE_DRIVER] = {"CUDRV", CTS_PARADIGM_CUDA, CTS_ROLE_WRAPPER},
+        [CTS_PROFILE_SYSTEM] = {"OSRT", CTS_PARADIGM_USER, CTS_ROLE_FUNCTION},
         [CTS_PROFILE_KERNEL] = {"CUDA_KERNEL", CTS_PARADIGM_CUDA, CTS_ROLE_FUNCTION},
         [CTS_PROFILE_MEMSET] = {"CUDA_MEMSET", CTS_PARADIGM_CUDA, CTS_ROLE_FUNCTION},
     };
@@ -379,7 +382,7 @@ static void put_process(struct writing *w)
     const char *const name = given_name(w->rank, pid);
     const bool is_empty = w->rank->first_ns > w->rank->last_ns;
     const uint64_t first_ns = is_empty ? 0 : w->rank->first_ns;
-    const struct texts texts = {4, {"", "", name ? name : "PyTorch", ""}};
+    const struct texts texts = {4, {"", "", name ? name : w->to->file->program, ""}};
     w->words[1] = first_ns + LOCAL_BIAS_NS;
     const uint64_t unix_ns = first_ns + (uint64_t)w->to->file->base_ns;
     w->words[2] = unix_ns < INT64_MAX ? unix_ns : INT64_MAX;

@@ -94,21 +94,6 @@ static enum cts_status check_path(const char *run_path, char *path, size_t path_
     return cts_catalogue_check_journal(path, false, error);
 }
 
-/* The path as a URI, since `immutable` can be asked for in no other way. */
-static char *immutable_uri(const char *path)
-{
-    char *const uri = malloc(3 * strlen(path) + 40);
-    if (!uri) return NULL;
-    char *at = stpcpy(uri, "file:");
-    for (; *path; path++) {
-        const bool plain = (*path >= 'a' && *path <= 'z') || (*path >= 'A' && *path <= 'Z') ||
-                           (*path >= '0' && *path <= '9') || strchr("/._-", *path);
-        at += snprintf(at, 4, plain ? "%c" : "%%%02X", (unsigned char)*path);
-    }
-    stpcpy(at, "?immutable=1");
-    return uri;
-}
-
 /* In a directory that cannot be written, SQLite could not make the files that a database with a
  * write-ahead log needs even to be read; without a log there is nothing in them anyway. */
 static int open_read_only(const char *run_path, const char *path, sqlite3 **db)
@@ -118,20 +103,7 @@ static int open_read_only(const char *run_path, const char *path, sqlite3 **db)
     const int flags = cts_catalogue_read_flags(path) | SQLITE_OPEN_NOMUTEX;
     if (eaccess(run_path, W_OK) == 0 || access(log_path, F_OK) == 0)
         return sqlite3_open_v2(path, db, flags, NULL);
-    char *const uri = immutable_uri(path);
-    const int code = uri ? sqlite3_open_v2(uri, db, flags | SQLITE_OPEN_URI, NULL) : SQLITE_NOMEM;
-    free(uri);
-    return code;
-}
-
-/* With an empty log, the database alone is all. */
-static bool open_without_log(const char *path, sqlite3 **db)
-{
-    char *const uri = immutable_uri(path);
-    const int flags = SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_URI;
-    const bool is_open = uri && sqlite3_open_v2(uri, db, flags, NULL) == SQLITE_OK;
-    free(uri);
-    return is_open;
+    return cts_sql_open_immutable(path, db);
 }
 
 /* Rows of the log are read with its index in memory, which SQLite does for the only user of a
@@ -156,7 +128,9 @@ static bool open_without_sharing(const char *run_path, const char *path, sqlite3
     const bool has_log = stat(log_path, &info) == 0 && info.st_size;
     if (!has_log && access(log_path, F_OK) && errno != ENOENT) return false;
     sqlite3 *again = NULL;
-    const bool is_open = has_log ? open_with_log(path, &again) : open_without_log(path, &again);
+    /* With an empty log, the database alone is all. */
+    const bool is_open =
+        has_log ? open_with_log(path, &again) : cts_sql_open_immutable(path, &again) == SQLITE_OK;
     if (!is_open) {
         sqlite3_close(again);
         return false;

@@ -10,6 +10,7 @@
 #include <limits.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/utsname.h>
 #include <sys/stat.h>
@@ -214,6 +215,30 @@ static enum cts_status cts_catalogue_prepare_schema(sqlite3 *db, const char *run
     if (!status) return cts_sql_run(db, "COMMIT", what, error);
     sqlite3_exec(db, "ROLLBACK", NULL, NULL, NULL);
     return status;
+}
+
+/* The path as a URI, since `immutable` can be asked for in no other way. */
+static char *immutable_uri(const char *path)
+{
+    char *const uri = malloc(3 * strlen(path) + 40);
+    if (!uri) return NULL;
+    char *at = stpcpy(uri, "file:");
+    for (; *path; path++) {
+        const bool plain = (*path >= 'a' && *path <= 'z') || (*path >= 'A' && *path <= 'Z') ||
+                           (*path >= '0' && *path <= '9') || strchr("/._-", *path);
+        at += snprintf(at, 4, plain ? "%c" : "%%%02X", (unsigned char)*path);
+    }
+    stpcpy(at, "?immutable=1");
+    return uri;
+}
+
+int cts_sql_open_immutable(const char *path, sqlite3 **db)
+{
+    char *const uri = immutable_uri(path);
+    const int flags = SQLITE_OPEN_READONLY | SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_URI;
+    const int code = uri ? sqlite3_open_v2(uri, db, flags, NULL) : SQLITE_NOMEM;
+    free(uri);
+    return code;
 }
 
 /* Two processes that create one database at the same time get in each other's way here, and SQLite

@@ -20,6 +20,10 @@ bool cts_sql_has_failed(sqlite3 *db);
 CTS_MUST_CHECK enum cts_status cts_sql_run(sqlite3 *db, const char *sql, const char *what,
                                            struct cts_error *error);
 
+/* Opens the database at `path` alone, without locks or a log: nobody may write it meanwhile.
+ * SQLite's code; *db is to be closed in any case. */
+int cts_sql_open_immutable(const char *path, sqlite3 **db);
+
 /* The statements that create all tables and indices. */
 const char *cts_schema_text(void);
 
