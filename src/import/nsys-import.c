@@ -95,7 +95,7 @@ static void describe(struct cts_profile_noting *n)
 
 /* ---- files ---- */
 
-static enum cts_status import_process(struct cts_profile_run *run, const struct cts_nsys *nsys,
+static enum cts_status import_process(struct cts_profile_run *run, struct cts_nsys *nsys,
                                       struct cts_profile_source *source, size_t process,
                                       struct cts_error *error)
 {

@@ -14,35 +14,38 @@ enum { PROCESSES_MAX = 4096, NAME_BYTES_MAX = 16 << 20 };
 
 /* ---- asking ---- */
 
-enum cts_status cts_nsys_fail(sqlite3 *db, const char *path, const char *table,
-                              struct cts_error *error)
+void cts_nsys_failed(struct cts_nsys *nsys)
 {
-    const int code = sqlite3_errcode(db) & 0xff;
-    const enum cts_status status =
-        cts_sql_fail(db, error, "cannot read table %s of '%s'", table, path);
-    return code == SQLITE_CORRUPT || code == SQLITE_NOTADB || code == SQLITE_ERROR
-               ? (error->status = CTS_FORMAT)
-               : status;
+    if (!nsys->failure.status)
+        (void)cts_sql_fail(nsys->db, &nsys->failure, "cannot read '%s'", nsys->path);
 }
 
-bool cts_nsys_has_column(sqlite3 *db, const char *table, const char *column)
+bool cts_nsys_has_column(struct cts_nsys *nsys, const char *table, const char *column)
 {
-    return sqlite3_table_column_metadata(db, "main", table, column, NULL, NULL, NULL, NULL, NULL) ==
-           SQLITE_OK;
+    const int code = sqlite3_table_column_metadata(nsys->db, "main", table, column, NULL, NULL,
+                                                   NULL, NULL, NULL);
+    if (code != SQLITE_OK && code != SQLITE_ERROR) cts_nsys_failed(nsys);
+    return code == SQLITE_OK;
 }
 
-bool cts_nsys_has_table(sqlite3 *db, const char *name)
+bool cts_nsys_has_table(struct cts_nsys *nsys, const char *name)
 {
     sqlite3_stmt *statement = NULL;
-    bool is_plain = false;
-    if (sqlite3_prepare_v2(db,
-                           "SELECT 1 FROM sqlite_master WHERE type = 'table' AND rootpage > 0 AND "
-                           "name = ?",
-                           -1, &statement, NULL) == SQLITE_OK &&
-        sqlite3_bind_text(statement, 1, name, -1, SQLITE_STATIC) == SQLITE_OK)
-        is_plain = sqlite3_step(statement) == SQLITE_ROW;
+    int code = sqlite3_prepare_v2(nsys->db,
+                                  "SELECT 1 FROM sqlite_master WHERE type = 'table' AND "
+                                  "rootpage > 0 AND name = ?",
+                                  -1, &statement, NULL);
+    if (code == SQLITE_OK) code = sqlite3_bind_text(statement, 1, name, -1, SQLITE_STATIC);
+    if (code == SQLITE_OK) code = sqlite3_step(statement);
     sqlite3_finalize(statement);
-    return is_plain;
+    if (code != SQLITE_ROW && code != SQLITE_DONE) cts_nsys_failed(nsys);
+    return code == SQLITE_ROW;
+}
+
+enum cts_status cts_nsys_check(const struct cts_nsys *nsys, struct cts_error *error)
+{
+    if (nsys->failure.status) *error = nsys->failure;
+    return nsys->failure.status;
 }
 
 /* ---- opening ---- */
@@ -59,12 +62,13 @@ static int open_database(const char *path, sqlite3 **db)
     return code;
 }
 
-static bool has_tables_of_nsys(sqlite3 *db)
+static bool has_tables_of_nsys(struct cts_nsys *nsys)
 {
-    if (!cts_nsys_has_table(db, "StringIds")) return false;
+    if (!cts_nsys_has_table(nsys, "StringIds")) return false;
     for (size_t i = 0; i < CTS_NSYS_TABLE_COUNT; i++)
-        if (cts_nsys_has_table(db, cts_nsys_tables[i].name)) return true;
-    return cts_nsys_has_table(db, "META_DATA_EXPORT") || cts_nsys_has_table(db, "ANALYSIS_DETAILS");
+        if (cts_nsys_has_table(nsys, cts_nsys_tables[i].name)) return true;
+    return cts_nsys_has_table(nsys, "META_DATA_EXPORT") ||
+           cts_nsys_has_table(nsys, "ANALYSIS_DETAILS");
 }
 
 enum cts_status cts_nsys_is_export(const char *path, bool *is_own, struct cts_error *error)
@@ -72,7 +76,6 @@ enum cts_status cts_nsys_is_export(const char *path, bool *is_own, struct cts_er
     static const char magic[16] = "SQLite format 3";
     char head[sizeof magic];
     struct stat facts;
-    sqlite3 *db = NULL;
     *is_own = false;
     if (stat(path, &facts) || !S_ISREG(facts.st_mode)) return CTS_OK;
     const int fd = cts_open_regular_file(path, error);
@@ -83,10 +86,13 @@ enum cts_status cts_nsys_is_export(const char *path, bool *is_own, struct cts_er
     if (count < 0) return cts_fail_errno(error, code, "cannot read '%s'", path);
     if (count < (ssize_t)sizeof head || memcmp(head, magic, sizeof magic)) return CTS_OK;
     /* A damaged one is for cts_nsys_open() to refuse, unless another format takes databases. */
-    *is_own = open_database(path, &db) != SQLITE_OK || has_tables_of_nsys(db) ||
-              sqlite3_errcode(db) == SQLITE_CORRUPT || sqlite3_errcode(db) == SQLITE_NOTADB;
-    sqlite3_close(db);
-    return CTS_OK;
+    struct cts_nsys nsys = {.path = (char *)path};
+    if (open_database(path, &nsys.db) != SQLITE_OK) cts_nsys_failed(&nsys);
+    *is_own = !nsys.failure.status && has_tables_of_nsys(&nsys);
+    const enum cts_status status = cts_nsys_check(&nsys, error);
+    sqlite3_close(nsys.db);
+    if (status == CTS_FORMAT) *is_own = true;
+    return status == CTS_FORMAT ? CTS_OK : status;
 }
 
 /* Changes that are not in the file itself. */
@@ -141,8 +147,8 @@ static enum cts_status add_processes(struct cts_nsys *nsys, const struct cts_nsy
     sqlite3_stmt *statement = NULL;
     enum cts_status status = CTS_OK;
     const char *const owner = plan->columns[CTS_NSYS_OWNER];
-    if (!cts_nsys_has_table(nsys->db, plan->name)) return CTS_OK;
-    if (!cts_nsys_has_column(nsys->db, plan->name, owner)) {
+    if (!cts_nsys_has_table(nsys, plan->name)) return CTS_OK;
+    if (!cts_nsys_has_column(nsys, plan->name, owner)) {
         snprintf(sql, sizeof sql, "SELECT 0 FROM \"%s\" LIMIT 1", plan->name);
     } else {
         snprintf(sql, sizeof sql, "SELECT DISTINCT \"%s\" >> 24 FROM \"%s\" WHERE \"%s\" NOTNULL",
@@ -154,7 +160,8 @@ static enum cts_status add_processes(struct cts_nsys *nsys, const struct cts_nsy
         code = SQLITE_OK;
     }
     if (!status && code != SQLITE_DONE)
-        status = cts_nsys_fail(nsys->db, nsys->path, plan->name, error);
+        status =
+            cts_sql_fail(nsys->db, error, "cannot read table %s of '%s'", plan->name, nsys->path);
     sqlite3_finalize(statement);
     return status;
 }
@@ -191,16 +198,20 @@ static enum cts_status find_processes(struct cts_nsys *nsys, struct cts_error *e
 static void find_ranks(struct cts_nsys *nsys)
 {
     sqlite3_stmt *statement = NULL;
-    if (!cts_nsys_has_table(nsys->db, "MPI_RANKS") ||
-        sqlite3_prepare_v2(nsys->db, "SELECT globalTid >> 24, rank FROM MPI_RANKS", -1, &statement,
-                           NULL) != SQLITE_OK)
+    if (!cts_nsys_has_column(nsys, "MPI_RANKS", "globalTid") ||
+        !cts_nsys_has_column(nsys, "MPI_RANKS", "rank"))
         return;
-    while (sqlite3_step(statement) == SQLITE_ROW)
+    int code = sqlite3_prepare_v2(nsys->db, "SELECT globalTid >> 24, rank FROM MPI_RANKS", -1,
+                                  &statement, NULL);
+    while (code == SQLITE_OK && (code = sqlite3_step(statement)) == SQLITE_ROW) {
+        code = SQLITE_OK;
         for (size_t i = 0; i < nsys->process_count; i++)
             if (nsys->processes[i].id == sqlite3_column_int64(statement, 0)) {
                 nsys->processes[i].has_rank = true;
                 nsys->processes[i].rank = sqlite3_column_int64(statement, 1);
             }
+    }
+    if (code != SQLITE_DONE) cts_nsys_failed(nsys);
     sqlite3_finalize(statement);
 }
 
@@ -221,9 +232,12 @@ static enum cts_status note_ignored(struct cts_nsys *nsys, const char *name,
     sqlite3_stmt *statement = NULL;
     if (!sql) return cts_fail(error, CTS_MEMORY, "no memory");
     uint64_t count = 0;
-    if (sqlite3_prepare_v2(nsys->db, sql, -1, &statement, NULL) == SQLITE_OK &&
-        sqlite3_step(statement) == SQLITE_ROW)
+    int code = sqlite3_prepare_v2(nsys->db, sql, -1, &statement, NULL);
+    if (code == SQLITE_OK) code = sqlite3_step(statement);
+    if (code == SQLITE_ROW)
         count = (uint64_t)sqlite3_column_int64(statement, 0);
+    else
+        cts_nsys_failed(nsys);
     sqlite3_finalize(statement);
     sqlite3_free(sql);
     if (!count) return CTS_OK;
@@ -245,13 +259,15 @@ static enum cts_status find_ignored(struct cts_nsys *nsys, struct cts_error *err
                            "SELECT name FROM sqlite_master WHERE type = 'table' AND rootpage > 0 "
                            "ORDER BY name LIMIT 1000",
                            -1, &statement, NULL) != SQLITE_OK)
-        return cts_nsys_fail(nsys->db, nsys->path, "sqlite_master", error);
-    while (!status && sqlite3_step(statement) == SQLITE_ROW) {
+        return cts_sql_fail(nsys->db, error, "cannot read '%s'", nsys->path);
+    int code = SQLITE_OK;
+    while (!status && (code = sqlite3_step(statement)) == SQLITE_ROW) {
         const char *const name = (const char *)sqlite3_column_text(statement, 0);
-        const bool has_times = name && (cts_nsys_has_column(nsys->db, name, "start") ||
-                                        cts_nsys_has_column(nsys->db, name, "timestamp"));
+        const bool has_times = name && (cts_nsys_has_column(nsys, name, "start") ||
+                                        cts_nsys_has_column(nsys, name, "timestamp"));
         if (has_times && !is_imported(name)) status = note_ignored(nsys, name, error);
     }
+    if (!status && code != SQLITE_DONE) cts_nsys_failed(nsys);
     sqlite3_finalize(statement);
     return status;
 }
@@ -261,22 +277,22 @@ enum cts_status cts_nsys_open(const char *path, struct cts_nsys *nsys, struct ct
     *nsys = (struct cts_nsys){.path = strdup(path)};
     if (!nsys->path) return cts_fail(error, CTS_MEMORY, "no memory");
     enum cts_status status = refuse_log(path, error);
-    if (!status && open_database(path, &nsys->db) != SQLITE_OK)
-        status = cts_sql_fail(nsys->db, error, "cannot open '%s'", path);
-    if (!status && !has_tables_of_nsys(nsys->db))
-        status = sqlite3_errcode(nsys->db) == SQLITE_OK || sqlite3_errcode(nsys->db) == SQLITE_DONE
-                     ? cts_fail(error, CTS_FORMAT, "'%s' is no export of Nsight Systems", path)
-                     : cts_nsys_fail(nsys->db, path, "sqlite_master", error);
+    if (!status && open_database(path, &nsys->db) != SQLITE_OK) cts_nsys_failed(nsys);
+    const bool is_export = !status && !nsys->failure.status && has_tables_of_nsys(nsys);
+    if (!status) status = cts_nsys_check(nsys, error);
+    if (!status && !is_export)
+        status = cts_fail(error, CTS_FORMAT, "'%s' is no export of Nsight Systems", path);
     if (!status) status = find_processes(nsys, error);
     if (!status && !nsys->process_count)
         status = cts_fail(error, CTS_FORMAT, "'%s' holds no events", path);
     if (status) return status;
     find_ranks(nsys);
-    nsys->has_stream_kinds = cts_nsys_has_column(nsys->db, "TARGET_INFO_CUDA_STREAM", "flag");
+    nsys->has_stream_kinds = cts_nsys_has_column(nsys, "TARGET_INFO_CUDA_STREAM", "flag");
     nsys->has_event_records =
-        cts_nsys_has_column(nsys->db, "CUPTI_ACTIVITY_KIND_CUDA_EVENT", "eventSyncId") &&
-        cts_nsys_has_column(nsys->db, "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION", "eventSyncId");
-    return find_ignored(nsys, error);
+        cts_nsys_has_column(nsys, "CUPTI_ACTIVITY_KIND_CUDA_EVENT", "eventSyncId") &&
+        cts_nsys_has_column(nsys, "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION", "eventSyncId");
+    status = find_ignored(nsys, error);
+    return status ? status : cts_nsys_check(nsys, error);
 }
 
 void cts_nsys_close(struct cts_nsys *nsys)

@@ -10,6 +10,7 @@
 
 #include "common/array.h"
 #include "import/nsys-tables.h"
+#include "trace/catalogue-sql.h"
 #include "trace/log/log-format.h"
 
 /* Of NVTX_EVENTS. */
@@ -54,7 +55,7 @@ const struct cts_nsys_plan cts_nsys_tables[CTS_NSYS_TABLE_COUNT] = {
 };
 
 struct reading {
-    const struct cts_nsys *nsys;
+    struct cts_nsys *nsys;
     const struct cts_nsys_process *process;
     struct cts_profile_rank *rank;
     struct cts_profile_file *file;
@@ -274,7 +275,8 @@ static void ask(struct reading *r, const char *sql, const char *table,
         code = SQLITE_OK;
     }
     if (!r->status && code != SQLITE_DONE)
-        r->status = cts_nsys_fail(db, r->nsys->path, table, r->error);
+        r->status =
+            cts_sql_fail(db, r->error, "cannot read table %s of '%s'", table, r->nsys->path);
     sqlite3_finalize(r->row);
     r->row = NULL;
 }
@@ -299,16 +301,15 @@ static void put_column(char *sql, const struct cts_nsys_plan *plan, unsigned num
 static void read_table(struct reading *r, const struct cts_nsys_plan *plan)
 {
     char sql[QUERY_BYTES] = "SELECT ";
-    sqlite3 *const db = r->nsys->db;
     const char *const owner = plan->columns[CTS_NSYS_OWNER];
-    if (!cts_nsys_has_table(db, plan->name)) return;
+    if (!cts_nsys_has_table(r->nsys, plan->name)) return;
     for (unsigned i = 0; i < CTS_NSYS_COLUMN_COUNT; i++)
         put_column(sql, plan, i,
-                   plan->columns[i] && cts_nsys_has_column(db, plan->name, plan->columns[i]));
+                   plan->columns[i] && cts_nsys_has_column(r->nsys, plan->name, plan->columns[i]));
     size_t length = strlen(sql);
     snprintf(sql + length, sizeof sql - length, " FROM \"%s\" t", plan->name);
     length = strlen(sql);
-    if (cts_nsys_has_column(db, plan->name, owner))
+    if (cts_nsys_has_column(r->nsys, plan->name, owner))
         snprintf(sql + length, sizeof sql - length, " WHERE t.\"%s\" >> 24 = ?", owner);
     assert(strlen(sql) < sizeof sql - 1);
     r->plan = plan;
@@ -339,10 +340,10 @@ static void take_sync_row(struct reading *r)
 static void read_syncs(struct reading *r)
 {
     static const char table[] = "CUPTI_ACTIVITY_KIND_SYNCHRONIZATION";
-    sqlite3 *const db = r->nsys->db;
     char sql[1000];
-    if (!cts_nsys_has_table(db, table) || !cts_nsys_has_column(db, table, "syncType")) return;
-    const bool has_owner = cts_nsys_has_column(db, table, "globalPid");
+    if (!cts_nsys_has_table(r->nsys, table) || !cts_nsys_has_column(r->nsys, table, "syncType"))
+        return;
+    const bool has_owner = cts_nsys_has_column(r->nsys, table, "globalPid");
     const bool has_records = r->nsys->has_event_records && has_owner;
     snprintf(sql, sizeof sql,
              "SELECT s.deviceId, s.streamId, s.correlationId, s.syncType, %s FROM %s s %s %s",
@@ -405,21 +406,20 @@ static void take_clock(struct reading *r)
 
 static void read_around(struct reading *r)
 {
-    sqlite3 *const db = r->nsys->db;
-    if (cts_nsys_has_column(db, "ThreadNames", "globalTid"))
+    if (cts_nsys_has_column(r->nsys, "ThreadNames", "globalTid"))
         ask(r,
             "SELECT globalTid, (SELECT value FROM StringIds WHERE id = nameId) FROM ThreadNames "
             "WHERE globalTid >> 24 = ?",
             "ThreadNames", take_thread_name);
-    if (cts_nsys_has_column(db, "PROCESSES", "globalPid"))
+    if (cts_nsys_has_column(r->nsys, "PROCESSES", "globalPid"))
         ask(r, "SELECT name FROM PROCESSES WHERE globalPid >> 24 = ? LIMIT 1", "PROCESSES",
             take_process_name);
-    if (cts_nsys_has_column(db, "TARGET_INFO_GPU", "name"))
+    if (cts_nsys_has_column(r->nsys, "TARGET_INFO_GPU", "name"))
         ask(r, "SELECT id, name FROM TARGET_INFO_GPU", "TARGET_INFO_GPU", take_device);
-    if (cts_nsys_has_column(db, "TARGET_INFO_SESSION_START_TIME", "systemClockNs"))
+    if (cts_nsys_has_column(r->nsys, "TARGET_INFO_SESSION_START_TIME", "systemClockNs"))
         ask(r, "SELECT utcEpochNs, systemClockNs FROM TARGET_INFO_SESSION_START_TIME LIMIT 1",
             "TARGET_INFO_SESSION_START_TIME", take_clock);
-    else if (cts_nsys_has_column(db, "TARGET_INFO_SESSION_START_TIME", "utcEpochNs"))
+    else if (cts_nsys_has_column(r->nsys, "TARGET_INFO_SESSION_START_TIME", "utcEpochNs"))
         ask(r, "SELECT utcEpochNs, NULL FROM TARGET_INFO_SESSION_START_TIME LIMIT 1",
             "TARGET_INFO_SESSION_START_TIME", take_clock);
 }
@@ -435,16 +435,19 @@ static int64_t context_of(struct reading *r, const struct cts_profile_stream *st
         char sql[400];
         sqlite3_stmt *row = NULL;
         if (!cts_nsys_tables[i].columns[CTS_NSYS_STREAM] ||
-            !cts_nsys_has_column(r->nsys->db, table, "contextId") ||
-            !cts_nsys_has_column(r->nsys->db, table, "globalPid"))
+            !cts_nsys_has_column(r->nsys, table, "contextId") ||
+            !cts_nsys_has_column(r->nsys, table, "globalPid"))
             continue;
         snprintf(sql, sizeof sql,
                  "SELECT contextId FROM \"%s\" WHERE streamId = %" PRIu32 " AND deviceId = %" PRIu32
                  " AND globalPid >> 24 = %" PRId64 " LIMIT 1",
                  table, stream->number, stream->device, r->process->id);
-        if (sqlite3_prepare_v2(r->nsys->db, sql, -1, &row, NULL) == SQLITE_OK &&
-            sqlite3_step(row) == SQLITE_ROW)
+        int code = sqlite3_prepare_v2(r->nsys->db, sql, -1, &row, NULL);
+        if (code == SQLITE_OK) code = sqlite3_step(row);
+        if (code == SQLITE_ROW)
             context = sqlite3_column_int64(row, 0);
+        else if (code != SQLITE_DONE)
+            cts_nsys_failed(r->nsys);
         sqlite3_finalize(row);
     }
     return context;
@@ -465,6 +468,7 @@ static void find_stream_kinds(struct reading *r)
         int code = sqlite3_prepare_v2(r->nsys->db, sql, -1, &row, NULL);
         if (code == SQLITE_OK) code = sqlite3_step(row);
         stream->has_flags = code == SQLITE_ROW || code == SQLITE_DONE;
+        if (!stream->has_flags) cts_nsys_failed(r->nsys);
         const int flag = code == SQLITE_ROW ? sqlite3_column_int(row, 0) : 0;
         stream->flags = flag == STREAM_DEFAULT        ? 0
                         : flag == STREAM_NON_BLOCKING ? CTS_LOG_NON_BLOCKING
@@ -473,9 +477,8 @@ static void find_stream_kinds(struct reading *r)
     }
 }
 
-enum cts_status cts_nsys_read(const struct cts_nsys *nsys, size_t process,
-                              struct cts_profile_rank *rank, struct cts_profile_file *file,
-                              struct cts_error *error)
+enum cts_status cts_nsys_read(struct cts_nsys *nsys, size_t process, struct cts_profile_rank *rank,
+                              struct cts_profile_file *file, struct cts_error *error)
 {
     struct reading r = {.nsys = nsys,
                         .process = &nsys->processes[process],
@@ -491,6 +494,7 @@ enum cts_status cts_nsys_read(const struct cts_nsys *nsys, size_t process,
     read_syncs(&r);
     read_around(&r);
     if (!r.status) find_stream_kinds(&r);
+    if (!r.status) r.status = cts_nsys_check(nsys, error);
     free(r.texts.items);
     return r.status;
 }

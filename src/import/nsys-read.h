@@ -24,6 +24,7 @@ struct cts_nsys_table {
 struct cts_nsys {
     sqlite3 *db;
     char *path;
+    struct cts_error failure;           /* of the first question that could not be asked */
     struct cts_nsys_process *processes; /* those with CUDA, by pid; if there is none, all others */
     size_t process_count;
     size_t other_count;     /* processes that have neither calls of CUDA nor work on a device */
@@ -45,7 +46,7 @@ void cts_nsys_close(struct cts_nsys *nsys);
 
 /* Gives all events of a process to `rank`, and what is known outside of events to `file`, which is
  * to be released in any case. CTS_FORMAT: the database is damaged. */
-CTS_MUST_CHECK enum cts_status cts_nsys_read(const struct cts_nsys *nsys, size_t process,
+CTS_MUST_CHECK enum cts_status cts_nsys_read(struct cts_nsys *nsys, size_t process,
                                              struct cts_profile_rank *rank,
                                              struct cts_profile_file *file,
                                              struct cts_error *error);

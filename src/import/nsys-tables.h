@@ -41,11 +41,13 @@ struct cts_nsys_plan {
 enum { CTS_NSYS_TABLE_COUNT = 7 };
 extern const struct cts_nsys_plan cts_nsys_tables[CTS_NSYS_TABLE_COUNT];
 
-/* A table that keeps its rows in the file: no view, and none of a module. */
-bool cts_nsys_has_table(sqlite3 *db, const char *name);
-bool cts_nsys_has_column(sqlite3 *db, const char *table, const char *column);
-/* "cannot read table T of 'F': ..."; damage is CTS_FORMAT. */
-enum cts_status cts_nsys_fail(sqlite3 *db, const char *path, const char *table,
-                              struct cts_error *error);
+/* A table that keeps its rows in the file: no view, and none of a module. Where it could not be
+ * asked, false, and cts_nsys_check() fails. */
+bool cts_nsys_has_table(struct cts_nsys *nsys, const char *name);
+bool cts_nsys_has_column(struct cts_nsys *nsys, const char *table, const char *column);
+/* After a question that could not be asked: the first such failure is kept for cts_nsys_check(). */
+void cts_nsys_failed(struct cts_nsys *nsys);
+/* Fails if any question could not be asked. */
+enum cts_status cts_nsys_check(const struct cts_nsys *nsys, struct cts_error *error);
 
 #endif

@@ -204,6 +204,7 @@ def verbs(program):
         Verb("export-csv", "export", "../r", "-o", "x.csv", "--format", "csv", outputs=["x.csv"]),
         Verb("export-json", "export", "../r", "-o", "x", "--format", "json", outputs=["x"]),
         Import("import", "import", "../kineto.json", "-o", "run"),
+        Import("import-nsys", "import", "../nsys.sqlite", "-o", "run"),
         Import("import-trc", "import", "../x.trc", "-o", "run"),
         Record("record", "record", "-o", "run", "--", program, "2", "2"),
     ]
@@ -296,6 +297,8 @@ class Trial:
         run(generate, "messages", "40", "2", "t2")
         with open(os.path.join(self.folder, "kineto.json"), "w", encoding="utf-8") as file:
             file.write(kineto_trace())
+        shutil.copy(os.path.join(HERE, "..", "fuzz", "corpus", "nsys", "new"),
+                    os.path.join(self.folder, "nsys.sqlite"))
         run(self.ctascope, "export", "r", "-o", "x.trc")
         program = os.path.join(self.folder, "program")
         run(self.ctascope, "cc", os.path.join(HERE, "..", "record", "programs", "launches.cu"), "-O2",
