@@ -120,13 +120,60 @@ static void new_and_gone(void **state)
     pair_release(&pair);
 }
 
+/* A host that asks for its kernel every `step_ns`, from 20 on: the last query is behind its end. */
+static struct trace *polled_run(uint64_t kernel_ns, uint64_t step_ns)
+{
+    struct trace *const t = trace_new();
+    const uint32_t host = trace_rank(t), stream = trace_stream(t, host, 1);
+    trace_launch(t, host, 10, 20, stream);
+    trace_call(t, stream, 20, 20 + kernel_ns, "_Z6kernelPf");
+    uint64_t now_ns = 20;
+    for (;; now_ns += step_ns) {
+        struct trace_event *const leave = trace_call(t, host, now_ns, now_ns + 3, "cuStreamQuery");
+        trace_set(leave, CTS_ATTRIBUTE_STREAM_REF, stream);
+        trace_set(leave, CTS_ATTRIBUTE_RESULT, now_ns < 20 + kernel_ns ? 600 : 0);
+        if (now_ns >= 20 + kernel_ns) break;
+    }
+    trace_call(t, host, now_ns + 3, now_ns + 53, "rest");
+    return t;
+}
+
+/* How often a loop asks is chance: it is one call and one wait, and changes as the kernel does. */
+static void polls_are_one_wait(void **state)
+{
+    (void)state;
+    struct pair pair;
+    compare(&pair, polled_run(100000, 20), polled_run(100000, 45));
+    const struct cts_time_row *const same = row_of(&pair.diff, "cuStreamQuery");
+    assert_int_equal(same->before.calls, 1);
+    assert_int_equal(same->after.calls, 1);
+    assert_int_equal(same->change, CTS_TIME_SAME);
+    assert_int_equal(same->before.wait_ns, 100000);
+    assert_int_equal(same->after.wait_ns, 100000);
+    for (unsigned i = 0; i < 2; i++)
+        assert_int_equal(pair.results[i].patterns[CTS_PATH_PATTERN_STREAM_QUERY].count, 1);
+    pair_release(&pair);
+    compare(&pair, polled_run(100000, 20), polled_run(50000, 20));
+    assert_int_equal(row_of(&pair.diff, "cuStreamQuery")->change, CTS_TIME_WAITS_LESS);
+    assert_int_equal(row_of(&pair.diff, "kernel")->change, CTS_TIME_FASTER);
+    pair_release(&pair);
+    /* between queries a fifth of a millisecond apart may be work: their own time is chance */
+    compare(&pair, polled_run(4000000, 200000), polled_run(4000000, 400000));
+    const struct cts_time_row *const far = row_of(&pair.diff, "cuStreamQuery");
+    assert_int_equal(far->before.calls, 1);
+    assert_int_equal(far->after.calls, 1);
+    assert_int_equal(far->before.exclusive_ns, 21 * 3);
+    assert_int_equal(far->after.exclusive_ns, 11 * 3);
+    assert_int_equal(far->change, CTS_TIME_SAME);
+    pair_release(&pair);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(kernel_moves_to_the_path),
-        cmocka_unit_test(slower_is_not_moved),
-        cmocka_unit_test(calls_that_wait_less),
-        cmocka_unit_test(new_and_gone),
+        cmocka_unit_test(kernel_moves_to_the_path), cmocka_unit_test(slower_is_not_moved),
+        cmocka_unit_test(calls_that_wait_less),     cmocka_unit_test(new_and_gone),
+        cmocka_unit_test(polls_are_one_wait),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

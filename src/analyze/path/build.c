@@ -3,6 +3,7 @@
 #include "analyze/path/build.h"
 
 #include "analyze/path/load.h"
+#include "analyze/path/polls.h"
 #include "analyze/path/raw.h"
 #include "analyze/path/steps.h"
 #include "common/asker.h"
@@ -18,7 +19,8 @@ static enum cts_status settle_step(void *state, size_t index, struct cts_error *
     struct cts_path_graph *const graph = state;
     struct cts_path_location *const location = &graph->locations[index];
     if (!location->raw) return CTS_OK;
-    const enum cts_status status = cts_path_settle(graph, (uint32_t)index, error);
+    enum cts_status status = cts_path_join_polls(graph, (uint32_t)index, error);
+    if (!status) status = cts_path_settle(graph, (uint32_t)index, error);
     cts_path_drop_raw(location);
     return status;
 }

@@ -40,10 +40,12 @@ static void add_rows(struct cts_time_diff *diff, const struct cts_path *result, 
         *added = (struct cts_time_row){.name = result->names.full[row->region],
                                        .short_name = result->names.short_form[row->region],
                                        .where = row->where};
-        const uint64_t wait_ns =
-            row->wait_ns < row->exclusive_ns ? row->wait_ns : row->exclusive_ns;
-        *(after ? &added->after : &added->before) = (struct cts_time_side){
-            row->calls, row->exclusive_ns, wait_ns, row->path_ns, row->blame_ns};
+        const uint64_t time_ns = row->exclusive_ns + row->gaps_ns;
+        const uint64_t wait_ns = row->wait_ns < time_ns ? row->wait_ns : time_ns;
+        const uint64_t calls = row->calls > row->repeats ? row->calls - row->repeats : 0;
+        added->polls = row->repeats > 0;
+        *(after ? &added->after : &added->before) =
+            (struct cts_time_side){calls, time_ns, wait_ns, row->path_ns, row->blame_ns};
     }
 }
 
@@ -65,6 +67,7 @@ static void merge(struct cts_time_diff *diff)
         if (count && by_name(&diff->rows[count - 1], &diff->rows[i]) == 0) {
             add_side(&diff->rows[count - 1].before, &diff->rows[i].before);
             add_side(&diff->rows[count - 1].after, &diff->rows[i].after);
+            diff->rows[count - 1].polls |= diff->rows[i].polls;
         } else {
             diff->rows[count++] = diff->rows[i];
         }
@@ -84,12 +87,14 @@ static bool is_waiting(const struct cts_time_side *more, const struct cts_time_s
            more->wait_ns - less->wait_ns > (more->exclusive_ns - less->exclusive_ns) / 2;
 }
 
-static enum cts_time_change change_of(const struct cts_time_row *row)
+/* How often a loop polls is chance, so what its polls take alone says little. */
+static enum cts_time_change change_of(const struct cts_time_row *row, uint64_t run_ns)
 {
     const uint64_t before_ns = row->before.exclusive_ns, after_ns = row->after.exclusive_ns;
     if (!is_there(&row->before)) return CTS_TIME_NEW;
     if (!is_there(&row->after)) return CTS_TIME_GONE;
     if (time_change(row) <= before_ns / 100) return CTS_TIME_SAME;
+    if (row->polls && time_change(row) <= run_ns / 100) return CTS_TIME_SAME;
     const bool faster = after_ns < before_ns;
     if (is_waiting(faster ? &row->before : &row->after, faster ? &row->after : &row->before))
         return faster ? CTS_TIME_WAITS_LESS : CTS_TIME_WAITS_MORE;
@@ -115,11 +120,13 @@ enum cts_status cts_time_compare(const struct cts_path *before, const struct cts
     add_rows(diff, before, false);
     add_rows(diff, after, true);
     merge(diff);
+    const uint64_t run_ns = before->path_ns > after->path_ns ? before->path_ns : after->path_ns;
     for (size_t i = 0; i < diff->row_count; i++) {
         struct cts_time_row *const row = &diff->rows[i];
         const bool latency = row->where == CTS_PATH_LATENCY; /* has no time of its own */
-        row->change = latency && is_there(&row->before) && is_there(&row->after) ? CTS_TIME_SAME
-                                                                                 : change_of(row);
+        row->change = latency && is_there(&row->before) && is_there(&row->after)
+                          ? CTS_TIME_SAME
+                          : change_of(row, run_ns);
         if (moves(&row->before, &row->after, after->path_ns)) row->move = CTS_PATH_MOVES_ON;
         if (moves(&row->after, &row->before, before->path_ns)) row->move = CTS_PATH_MOVES_OFF;
     }

@@ -24,8 +24,10 @@ struct cts_time_side {
 struct cts_time_row {
     const char *name, *short_name; /* of one of the results */
     enum cts_path_where where;
+    bool polls; /* its calls ask again and again: a loop counts as one call and one wait */
     struct cts_time_side before, after;
-    enum cts_time_change change; /* of the exclusive time, by more than 1% */
+    enum cts_time_change
+        change; /* of the exclusive time, by more than 1%; polls: also of the run */
     /* On: more of it is on the path, by at least 1% of the run and by more than its own time grew;
      * off: the other way round. */
     enum cts_path_move move;

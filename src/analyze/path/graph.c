@@ -25,6 +25,8 @@ enum cts_status cts_path_add_wait(struct cts_path_location *location,
         return CTS_MEMORY;
     struct cts_path_wait *const added = &location->waits.items[location->waits.count++];
     *added = *wait;
+    added->from = wait->call;
+    added->to = wait->leave;
     if (wait->flags & CTS_PATH_POOLED) return CTS_OK;
     added->first = (uint32_t)location->edges.count;
     added->count = (uint32_t)edge_count;
@@ -85,6 +87,7 @@ void cts_path_graph_release(struct cts_path_graph *graph)
         free(location->activities.items);
         free(location->configs.items);
         free(location->hints.items);
+        free(location->repeats.items);
     }
     free(graph->locations);
     free(graph->pools);

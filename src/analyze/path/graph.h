@@ -41,17 +41,27 @@ enum cts_path_wait_flags {
     CTS_PATH_AT_CALL = 4,    /* the path leaves at `call` itself; [source, call) is a latency */
     CTS_PATH_NO_JUMP = 8,    /* the path does not leave through it (BlameSync; clocks differ) */
     CTS_PATH_HOST_HOST = 16, /* a host thread waits for host threads */
-    CTS_PATH_OWN = 32        /* with TRANSFER: [source, leave) is the call's own work */
+    CTS_PATH_OWN = 32,       /* with TRANSFER: [source, leave) is the call's own work */
+    CTS_PATH_CONTINUES = 64  /* a poll: it goes on with the wait of an earlier one (polls.h) */
 };
 
 struct cts_path_wait {
     uint64_t begin_ns, end_ns;
     uint32_t call;  /* enter node; NONE: of another location (BlameSync) */
     uint32_t leave; /* its leave node */
+    uint32_t from;  /* node at which the wait begins: `call`, or the first poll of a loop */
+    uint32_t to;    /* node at which it ends at the latest: `leave`, or the next poll's enter */
     uint32_t first; /* edge of its location, or a pool */
-    uint32_t count : 20, pattern : 6, flags : 6;
+    uint32_t count : 19, pattern : 6, flags : 7;
 };
-enum { CTS_PATH_EDGES_MAX = (1 << 20) - 1 };
+enum { CTS_PATH_EDGES_MAX = (1 << 19) - 1 };
+
+/* Polls of a region that repeat earlier ones of their loops. */
+struct cts_path_repeats {
+    uint32_t region;
+    uint64_t count;
+    uint64_t gap_ns; /* between them, as far as it is waiting */
+};
 
 /* A device activity, in the order of its stream. */
 struct cts_path_activity {
@@ -122,6 +132,7 @@ struct cts_path_location {
     struct cts_path_activities activities;
     struct cts_path_configs configs;
     struct cts_path_hints hints;
+    CTS_PATH_LIST(struct cts_path_repeats, repeats);
     struct cts_path_raw *raw; /* what was read; gone when the graph is complete */
 };
 

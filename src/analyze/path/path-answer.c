@@ -40,7 +40,7 @@ static enum cts_status add_up(const struct cts_path_system *system,
                               struct cts_path_profile *profile, struct cts_path_totals *totals,
                               struct cts_error *error)
 {
-    enum { LIMBS = 8 };
+    enum { LIMBS = 10 };
     uint64_t *const path_ns = totals->path_ns;
     unsigned __int128 *const blame = totals->blamed.blame;
     const uint32_t count = system->region_count;
@@ -60,6 +60,8 @@ static enum cts_status add_up(const struct cts_path_system *system,
         limb[5] = profile->times[i].inclusive_ns;
         limb[6] = profile->times[i].exclusive_ns;
         limb[7] = totals->sums.calls_ns[i];
+        limb[8] = totals->sums.repeats[i];
+        limb[9] = totals->sums.gaps_ns[i];
     }
     cts_processes_reduce_u64(system->processes, limbs, (size_t)count * LIMBS, CTS_REDUCE_SUM);
     for (uint32_t i = 0; i < count; i++) {
@@ -71,6 +73,8 @@ static enum cts_status add_up(const struct cts_path_system *system,
         profile->times[i].inclusive_ns = limb[5];
         profile->times[i].exclusive_ns = limb[6];
         totals->sums.calls_ns[i] = limb[7];
+        totals->sums.repeats[i] = limb[8];
+        totals->sums.gaps_ns[i] = limb[9];
     }
     for (uint32_t i = 0; i < count; i++) limbs[i] = profile->times[i].on_device;
     cts_processes_reduce_u64(system->processes, limbs, count, CTS_REDUCE_OR);
@@ -116,6 +120,8 @@ static enum cts_status make_rows(const struct answer *answer, const struct cts_p
                                    .inclusive_ns = profile->times[i].inclusive_ns,
                                    .exclusive_ns = profile->times[i].exclusive_ns,
                                    .wait_ns = totals->sums.calls_ns[i],
+                                   .repeats = totals->sums.repeats[i],
+                                   .gaps_ns = totals->sums.gaps_ns[i],
                                    .path_ns = totals->path_ns[i],
                                    .blame_ns = (uint64_t)(sum >> 32) - before_ns,
                                    .least_ns = spread[i].least_ns,
@@ -246,6 +252,21 @@ enum cts_status cts_path_answer(const struct cts_path_system *system,
 
 /* ---- kept ---- */
 
+/* A poll whose wait begins where that of the poll before ends: they are one. */
+static bool goes_on(const struct cts_path_graph *graph, uint32_t location,
+                    const struct cts_path_wait *wait, struct cts_path_kept *kept)
+{
+    if (!(wait->flags & CTS_PATH_CONTINUES) || !kept->wait_count) return false;
+    struct cts_path_kept_wait *const last = &kept->waits[kept->wait_count - 1];
+    if (last->location != location || last->pattern != wait->pattern ||
+        last->end_ns != wait->begin_ns - graph->first_ns)
+        return false;
+    last->end_ns = wait->end_ns - graph->first_ns;
+    last->leave_ns = graph->locations[location].time_ns[wait->leave] - graph->first_ns;
+    last->region = graph->locations[location].region[wait->call] & ~CTS_PATH_LEAVE;
+    return true;
+}
+
 /* For those who draw them. */
 enum cts_status cts_path_keep_waits(const struct cts_path_graph *graph, struct cts_path_kept *kept,
                                     struct cts_error *error)
@@ -262,6 +283,7 @@ enum cts_status cts_path_keep_waits(const struct cts_path_graph *graph, struct c
         for (size_t w = 0; w < waits->count; w++) {
             const struct cts_path_wait *const wait = &waits->items[w];
             if (wait->begin_ns >= wait->end_ns || wait->pattern == CTS_PATH_PATTERN_FORK) continue;
+            if (goes_on(graph, i, wait, kept)) continue;
             const struct cts_path_edge *const edge = cts_path_binding(graph, i, wait);
             kept->waits[kept->wait_count++] = (struct cts_path_kept_wait){
                 .begin_ns = wait->begin_ns - graph->first_ns,

@@ -117,10 +117,13 @@ enum cts_status cts_path_totals_open(const struct cts_path_system *system,
     totals->stays = cts_array_zeroed(count, sizeof *totals->stays, error);
     totals->blamed.blame = cts_array_zeroed(count, sizeof *totals->blamed.blame, error);
     totals->sums.calls_ns = cts_array_zeroed(count, sizeof *totals->sums.calls_ns, error);
-    enum cts_status status =
-        totals->path_ns && totals->stays && totals->blamed.blame && totals->sums.calls_ns
-            ? CTS_OK
-            : CTS_MEMORY;
+    totals->sums.repeats = cts_array_zeroed(count, sizeof *totals->sums.repeats, error);
+    totals->sums.gaps_ns = cts_array_zeroed(count, sizeof *totals->sums.gaps_ns, error);
+    enum cts_status status = totals->path_ns && totals->stays && totals->blamed.blame &&
+                                     totals->sums.calls_ns && totals->sums.repeats &&
+                                     totals->sums.gaps_ns
+                                 ? CTS_OK
+                                 : CTS_MEMORY;
     if (!status) status = open_kept(system, totals, error);
     (void)cts_processes_agree(system->processes, &status, error);
     return status;
@@ -137,6 +140,8 @@ void cts_path_totals_release(struct cts_path_totals *totals, const struct cts_pa
     free(totals->segments.items);
     free(totals->devices.items);
     free(totals->sums.calls_ns);
+    free(totals->sums.repeats);
+    free(totals->sums.gaps_ns);
     cts_path_sums_release(&totals->sums);
     *totals = (struct cts_path_totals){0};
 }

@@ -27,21 +27,23 @@ static void keep_worst(const struct cts_path_graph *graph, struct cts_path_sums 
     list[at] = *instance;
 }
 
-static void add_wait(const struct cts_path_graph *graph, struct cts_path_sums *sums,
-                     uint32_t location, const struct cts_path_wait *wait)
+/* A wait, or those of a loop of polls: of these, the longest that leave no time between them. */
+struct together {
+    const struct cts_path_wait *last; /* of the loop; NULL: none yet */
+    uint64_t begin_ns, end_ns;        /* the last ones that leave no time */
+    uint64_t best_begin_ns, best_end_ns;
+    bool counted;
+};
+
+/* Nothing more belongs to it: it may be one of the worst. */
+static void close_wait(const struct cts_path_graph *graph, struct cts_path_sums *sums,
+                       uint32_t location, struct together *together)
 {
-    uint64_t begin_ns = wait->begin_ns, end_ns = wait->end_ns;
-    if (end_ns <= graph->first_ns) return; /* the stretch before has it */
-    if (!cts_path_clip(graph->system, &begin_ns, &end_ns)) return;
-    const uint64_t time_ns = end_ns - begin_ns;
-    sums->counts[wait->pattern]++;
-    sums->times_ns[wait->pattern] += time_ns;
-    const bool on_stream = graph->system->who[location].stream;
-    *(on_stream ? &sums->device_ns : &sums->host_ns) += time_ns;
-    if (!on_stream && wait->call != CTS_PATH_NONE)
-        sums->calls_ns[graph->locations[location].region[wait->call] & ~CTS_PATH_LEAVE] += time_ns;
-    struct cts_path_instance instance = {.begin_ns = begin_ns,
-                                         .end_ns = end_ns,
+    const struct cts_path_wait *const wait = together->last;
+    if (!wait) return;
+    together->last = NULL;
+    struct cts_path_instance instance = {.begin_ns = together->best_begin_ns,
+                                         .end_ns = together->best_end_ns,
                                          .location = location,
                                          .culprit = CTS_PATH_NONE,
                                          .blamed = CTS_PATH_NONE,
@@ -52,6 +54,42 @@ static void add_wait(const struct cts_path_graph *graph, struct cts_path_sums *s
     const struct cts_path_edge *const edge = cts_path_binding(graph, location, wait);
     if (edge) instance.culprit = edge->location;
     keep_worst(graph, sums, wait->pattern, &instance);
+}
+
+/* [begin_ns, end_ns) of a wait. */
+static void add_piece(struct together *together, const struct cts_path_wait *wait,
+                      uint64_t begin_ns, uint64_t end_ns)
+{
+    if (!together->last || together->end_ns != begin_ns) together->begin_ns = begin_ns;
+    if (!together->last) together->best_begin_ns = together->best_end_ns = begin_ns;
+    together->end_ns = end_ns;
+    together->last = wait;
+    if (end_ns - together->begin_ns <= together->best_end_ns - together->best_begin_ns) return;
+    together->best_begin_ns = together->begin_ns;
+    together->best_end_ns = end_ns;
+}
+
+static void add_wait(const struct cts_path_graph *graph, struct cts_path_sums *sums,
+                     uint32_t location, const struct cts_path_wait *wait, struct together *together)
+{
+    uint64_t begin_ns = wait->begin_ns, end_ns = wait->end_ns;
+    const bool continues = wait->flags & CTS_PATH_CONTINUES;
+    if (begin_ns >= end_ns) return;
+    if (!continues) {
+        close_wait(graph, sums, location, together);
+        together->counted = false;
+    }
+    if (end_ns <= graph->first_ns) return; /* the stretch before has it */
+    if (!cts_path_clip(graph->system, &begin_ns, &end_ns)) return;
+    const uint64_t time_ns = end_ns - begin_ns;
+    sums->counts[wait->pattern] += !together->counted;
+    together->counted = true;
+    sums->times_ns[wait->pattern] += time_ns;
+    const bool on_stream = graph->system->who[location].stream;
+    *(on_stream ? &sums->device_ns : &sums->host_ns) += time_ns;
+    if (!on_stream && wait->call != CTS_PATH_NONE)
+        sums->calls_ns[graph->locations[location].region[wait->call] & ~CTS_PATH_LEAVE] += time_ns;
+    add_piece(together, wait, begin_ns, end_ns);
 }
 
 static enum cts_status open_worst(const struct cts_path_graph *graph, struct cts_path_sums *sums,
@@ -71,7 +109,20 @@ static void sum_patterns(const struct cts_path_graph *graph, struct cts_path_sum
         const uint32_t id = graph->system->by_process[i];
         if (!cts_path_is_mine(graph->system, id)) continue;
         const struct cts_path_waits *const waits = &graph->locations[id].waits;
-        for (size_t w = 0; w < waits->count; w++) add_wait(graph, sums, id, &waits->items[w]);
+        struct together together = {0}, loop = {0};
+        for (size_t w = 0; w < waits->count; w++) {
+            const struct cts_path_wait *const wait = &waits->items[w];
+            const bool polls = wait->pattern == CTS_PATH_PATTERN_EVENT_QUERY ||
+                               wait->pattern == CTS_PATH_PATTERN_STREAM_QUERY;
+            add_wait(graph, sums, id, wait, polls ? &loop : &together);
+        }
+        close_wait(graph, sums, id, &together);
+        close_wait(graph, sums, id, &loop);
+        for (size_t k = 0; k < graph->locations[id].repeats.count; k++) {
+            const struct cts_path_repeats *const item = &graph->locations[id].repeats.items[k];
+            sums->repeats[item->region] += item->count;
+            sums->gaps_ns[item->region] += item->gap_ns;
+        }
     }
 }
 
@@ -115,7 +166,8 @@ static enum cts_status add_worst(const struct cts_path_graph *graph, struct cts_
 enum cts_status cts_path_sum_patterns(const struct cts_path_graph *graph, struct cts_path_sums *all,
                                       struct cts_error *error)
 {
-    struct cts_path_sums sums = {.calls_ns = all->calls_ns};
+    struct cts_path_sums sums = {
+        .calls_ns = all->calls_ns, .repeats = all->repeats, .gaps_ns = all->gaps_ns};
     enum cts_status status = open_worst(graph, &sums, error);
     if (!status && !all->worst[0]) status = open_worst(graph, all, error);
     if (!cts_processes_agree(graph->system->processes, &status, error)) goto out;

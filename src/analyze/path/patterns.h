@@ -9,6 +9,8 @@ struct cts_path_sums {
     uint64_t host_ns, device_ns;
     uint64_t
         *calls_ns; /* [region_count]: of it, in calls of host threads, which the owner brings */
+    uint64_t *repeats, *gaps_ns; /* [region_count]: polls that repeat others of their loop; waiting
+                                    between them */
     struct cts_path_instance *worst[CTS_PATH_PATTERN_COUNT]; /* of all; room for `keep` each */
     size_t worst_count[CTS_PATH_PATTERN_COUNT];
     size_t keep;

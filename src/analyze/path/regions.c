@@ -38,6 +38,15 @@ static enum cts_path_class mpi_class(const char *name)
     return CTS_PATH_PLAIN;
 }
 
+static bool is_test(const char *name)
+{
+    static const char *const names[] = {"MPI_Test", "MPI_Testall", "MPI_Testany", "MPI_Testsome",
+                                        "MPI_Win_test"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (!strcmp(name, names[i])) return true;
+    return false;
+}
+
 static enum cts_path_class thread_class(const struct cts_timeline_region *region)
 {
     if (region->role == CTS_ROLE_BARRIER || region->role == CTS_ROLE_IMPLICIT_BARRIER)
@@ -64,6 +73,7 @@ static struct cts_path_region classify(const struct cts_path_api_table *own,
     if (!region->name) return result;
     if (region->paradigm == CTS_PARADIGM_MPI) {
         result.kind = (uint8_t)mpi_class(region->name);
+        result.polls = is_test(region->name);
         return result;
     }
     const struct cts_path_api_name *name = cts_path_api_find(own, region->name);
@@ -73,6 +83,8 @@ static struct cts_path_region classify(const struct cts_path_api_table *own,
         result.kind = CTS_PATH_API;
         result.api = (uint8_t)name->api;
         result.direction = (uint8_t)name->direction;
+        result.polls =
+            name->api == CTS_PATH_API_QUERY_STREAM || name->api == CTS_PATH_API_QUERY_EVENT;
     } else if (region->paradigm != CTS_PARADIGM_USER && region->paradigm != CTS_PARADIGM_COMPILER) {
         result.kind = (uint8_t)thread_class(region);
     }

@@ -87,6 +87,8 @@ struct cts_path_row {
                  */
     uint64_t calls, inclusive_ns, exclusive_ns; /* inclusive: of the outermost call */
     uint64_t wait_ns;                           /* of calls of host threads: how long they wait */
+    uint64_t repeats, gaps_ns; /* polls: calls that repeat others of their loop; of wait_ns: the
+                                  time between calls, which is not in exclusive_ns */
     uint64_t path_ns, blame_ns;
     double path_share, blame_share, rating;
     /* exclusive time of one rank, over all ranks; the lowest of several with the same */

@@ -51,8 +51,8 @@ static void move_wait(const struct projection *p, const struct cts_path_graph *a
     uint64_t latest_ns = 0;
     for (size_t i = 0; i < count; i++)
         if (edges[i].source_ns > latest_ns) latest_ns = edges[i].source_ns;
-    uint64_t begin_ns = new_time(p, location, wait->call);
-    uint64_t end_ns = new_time(p, location, wait->leave);
+    uint64_t begin_ns = new_time(p, location, wait->from);
+    uint64_t end_ns = new_time(p, location, wait->to);
     const struct cts_path_location *const at = &p->graph->locations[location];
     if (at->who
             ->stream) { /* held: from being launched and at the head of its stream to its begin */
