@@ -195,6 +195,46 @@ static enum cts_status print_list(const struct cts_whatif_report *report,
     return status;
 }
 
+/* What happens between the queries of loops that poll, and what the recording does not show of it.
+ */
+static void print_poll_notes(const struct cts_whatif_report *report, FILE *file)
+{
+    const struct cts_whatif *const r = report->result;
+    const struct cts_whatif_polls *const p = &r->notes.polls;
+    if (p->kept)
+        cts_print_paragraph(file, 2,
+                            "Note: the program calls something else after %s. These calls stay as "
+                            "recorded, even if "
+                            "the work that is polled ends earlier: the true gain can be larger",
+                            cts_counted_text(p->kept, "failed query", "failed queries").text);
+    if (p->fixed)
+        cts_print_paragraph(file, 2,
+                            "Note: the program calls functions after %s. They stay as recorded, "
+                            "since it also calls them after queries that succeed",
+                            cts_counted_text(p->fixed, "failed query", "failed queries").text);
+    if (p->ran_out)
+        cts_print_paragraph(
+            file, 2,
+            "Note: the program calls functions after %s, and then stops that before "
+            "a query succeeds. They are assumed to be a fixed amount of work and "
+            "stay as recorded; the recording does not show it",
+            cts_counted_text(p->ran_out, "failed query", "failed queries").text);
+    if (p->assumed)
+        cts_print_paragraph(
+            file, 2,
+            "Note: the program does something else after %s, before it asks again. "
+            "This is assumed to end as soon as a query succeeds; the recording does "
+            "not show it",
+            cts_counted_text(p->assumed, "failed query", "failed queries").text);
+    if (report->changed && r->polls_after_ns != r->after_ns)
+        cts_print_paragraph(
+            file, 2, "Note: if %s, the projection is %s (%+.2f%%)",
+            !p->ran_out   ? "that is a fixed amount of work instead"
+            : !p->assumed ? "these functions end as soon as a query succeeds instead"
+                          : "both are the other way round",
+            cts_time_text(r->polls_after_ns).text, -100 * gain(r->before_ns, r->polls_after_ns));
+}
+
 void cts_whatif_print_notes(const struct cts_whatif_report *report, FILE *file)
 {
     const struct cts_whatif *const r = report->result;
@@ -223,12 +263,7 @@ void cts_whatif_print_notes(const struct cts_whatif_report *report, FILE *file)
             "Note: the recording does not show whether kernels of different streams can run at the "
             "same time on %s: they never did. Gains assume that they can",
             cts_counted_text(n->undecided, "device", "devices").text);
-    if (n->kept_polls)
-        cts_print_paragraph(file, 2,
-                            "Note: the program calls something else after %s. These calls stay as "
-                            "recorded, even if "
-                            "the work that is polled ends earlier: the true gain can be larger",
-                            cts_counted_text(n->kept_polls, "failed query", "failed queries").text);
+    print_poll_notes(report, file);
     if (n->missed)
         cts_print_paragraph(file, 2,
                             "Note: without changes, the projection misses the recorded times of %s",
@@ -282,7 +317,12 @@ static void json_notes(const struct cts_whatif *r, struct cts_json *json)
     cts_json_open_object(json);
     cts_json_member_u64(json, "missed_events", n->missed);
     cts_json_member_u64(json, "broken_circles", n->broken);
-    cts_json_member_u64(json, "kept_polls", n->kept_polls);
+    cts_json_member_u64(json, "kept_polls", n->polls.kept);
+    cts_json_member_u64(json, "fixed_polls", n->polls.fixed);
+
+    cts_json_member_u64(json, "ran_out_polls", n->polls.ran_out);
+    cts_json_member_u64(json, "assumed_polls", n->polls.assumed);
+
     cts_json_member_u64(json, "device_activities", n->kernels);
     cts_json_member_u64(json, "configured_kernels", n->configured);
     cts_json_member_u64(json, "shared_kernels", n->shared);
@@ -319,6 +359,10 @@ enum cts_status cts_whatif_print_json(const struct cts_whatif_report *report,
     if (report->changed) cts_json_member_u64(&json, "projected_ns", r->after_ns);
     if (report->changed && r->notes.undecided)
         cts_json_member_u64(&json, "projected_one_kernel_at_a_time_ns", r->turns_after_ns);
+
+    if (report->changed && (r->notes.polls.assumed || r->notes.polls.ran_out))
+        cts_json_member_u64(&json, "projected_other_polls_ns", r->polls_after_ns);
+
     for (unsigned which = 0; which < CTS_WHATIF_SHEET_COUNT; which++) {
         const struct cts_sheet list = cts_whatif_sheet(report, (enum cts_whatif_sheet)which);
         const struct cts_sheet_rows all = cts_sheet_all(&list);

@@ -8,14 +8,14 @@ static bool ask(struct cts_whatif_run *run, uint32_t location, const struct cts_
     struct cts_whatif_lane *const lane = &run->lanes[location];
     const struct cts_path_location *const at = &run->graph->locations[location];
     const struct cts_path_wait *const wait = &at->waits.items[rule->wait];
-    const uint64_t enter_ns = *cts_whatif_node_time(run, location, wait->call);
+    const uint64_t enter_ns = *cts_whatif_node_time(run, location, at->active[rule->node - 1]);
     size_t count;
     const struct cts_path_edge *const edges = cts_path_edges_of(run->graph, location, wait, &count);
     *done = true;
     for (size_t i = 0; i < count; i++) {
         const uint64_t time_ns = cts_whatif_source_time(run, &edges[i]);
         if (time_ns != CTS_WHATIF_UNSET) {
-            *done &= time_ns <= enter_ns;
+            *done &= cts_whatif_add(time_ns, rule->tail_ns) <= enter_ns;
             continue;
         }
         *done = false;
@@ -57,10 +57,12 @@ static bool apply(struct cts_whatif_run *run, uint32_t location, const struct ct
     case CTS_WHATIF_GAP:
         if (lane->collapsed) *own_ns = 0;
         return true;
+
     case CTS_WHATIF_POLL: {
         bool done;
         if (!ask(run, location, rule, &done)) return false;
         lane->collapsed = done;
+
         if (done) *own_ns = 0;
         return true;
     }

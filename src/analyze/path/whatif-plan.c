@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "analyze/path/api.h"
+#include "analyze/path/whatif-polls.h"
 
 /* ---- nodes ---- */
 
@@ -202,8 +203,11 @@ enum cts_status cts_whatif_plan_make(struct cts_whatif_plan *plan,
     cts_whatif_take_profile(plan);
     if (!status) status = make_streams(plan, error);
     if (!status) status = cts_whatif_make_rules(plan, error);
-    if (!status && !options->free_overlap) status = cts_whatif_share(plan, error);
-    return status;
+    for (uint32_t l = 0; l < graph->system->location_count && !status; l++)
+        if (!graph->system->who[l].stream) status = cts_whatif_poll_rules(plan, l, error);
+    if (status) return status;
+    cts_whatif_order_rules(plan);
+    return options->free_overlap ? CTS_OK : cts_whatif_share(plan, error);
 }
 
 void cts_whatif_plan_release(struct cts_whatif_plan *plan)

@@ -15,6 +15,7 @@ enum cts_whatif_rule_kind {
     CTS_WHATIF_AFTER, /* after one node: a copy's end, where a thread began */
     CTS_WHATIF_POLL,  /* the leave of a failed query */
     CTS_WHATIF_GAP,   /* between a failed query and the one right behind it */
+
 };
 
 /* What the tail of a bound is: what the path books it to, and whose factor scales it. */
@@ -32,6 +33,7 @@ struct cts_whatif_rule {
     uint32_t location; /* AFTER: of the source */
     uint8_t kind;
     uint8_t tail_is; /* enum cts_whatif_tail */
+
     uint64_t own_ns; /* of the interval before the node, without waiting */
     int64_t tail_ns; /* POLL: what the awaited end must be earlier by than the query's enter */
 };
@@ -104,10 +106,22 @@ struct cts_whatif_plan {
     uint64_t *least_free_ns, *least_tail_ns; /* per region: of calls that wait for nothing, after
                                                 the awaited; UINT64_MAX: none */
     uint64_t activity_count, configured_count;
-    uint64_t kept_polls;    /* failed queries with other calls between them and the next one */
-    uint64_t unbound_count; /* activities that nothing is known to have launched */
+    struct cts_whatif_polls polls;
+    uint64_t unbound_count;         /* activities that nothing is known to have launched */
     uint64_t unbound_ns, device_ns; /* their time, and that of all activities */
 };
+
+CTS_MUST_CHECK static inline enum cts_status cts_whatif_add_rule(struct cts_whatif_place *place,
+                                                                 struct cts_whatif_rule rule,
+                                                                 struct cts_error *error)
+{
+    if (place->rule_count == place->rule_capacity &&
+        cts_array_grow((void **)&place->rules, &place->rule_capacity, place->rule_count + 1,
+                       sizeof *place->rules, error))
+        return CTS_MEMORY;
+    place->rules[place->rule_count++] = rule;
+    return CTS_OK;
+}
 
 /* Edges without a node get one: before planning. */
 void cts_whatif_place_edges(struct cts_path_graph *graph);
@@ -161,8 +175,10 @@ bool cts_whatif_launches(const struct cts_path_graph *graph, const struct cts_pa
 CTS_MUST_CHECK enum cts_status cts_whatif_note_costs(struct cts_whatif_plan *plan,
                                                      uint32_t location, struct cts_error *error);
 void cts_whatif_take_profile(struct cts_whatif_plan *plan);
-/* Behind the costs and the works of streams. */
+/* Behind the costs and the works of streams; those of loops that poll are not among them. */
 CTS_MUST_CHECK enum cts_status cts_whatif_make_rules(struct cts_whatif_plan *plan,
                                                      struct cts_error *error);
+/* All rules of a location by their nodes. */
+void cts_whatif_order_rules(struct cts_whatif_plan *plan);
 
 #endif

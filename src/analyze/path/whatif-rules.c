@@ -156,17 +156,6 @@ void cts_whatif_take_profile(struct cts_whatif_plan *plan)
 
 /* ---- rules of host nodes ---- */
 
-static enum cts_status add_rule(struct cts_whatif_place *place, struct cts_whatif_rule rule,
-                                struct cts_error *error)
-{
-    if (place->rule_count == place->rule_capacity &&
-        cts_array_grow((void **)&place->rules, &place->rule_capacity, place->rule_count + 1,
-                       sizeof *place->rules, error))
-        return CTS_MEMORY;
-    place->rules[place->rule_count++] = rule;
-    return CTS_OK;
-}
-
 static uint64_t least(uint64_t a, uint64_t b)
 {
     return a < b ? a : b;
@@ -207,11 +196,7 @@ static enum cts_status wait_rule(struct cts_whatif_plan *plan, uint32_t location
                                    .tail_is = transfer && waited ? CTS_WHATIF_TRANSFER
                                                                  : CTS_WHATIF_OF_CALL};
     if (has_returned_at_once(wait, latest_ns, leave_ns)) return CTS_OK;
-    if (has_failed(at, wait, latest_ns)) {
-        rule.kind = CTS_WHATIF_POLL;
-        rule.own_ns = leave_ns - t[wait->leave - 1];
-        return add_rule(&plan->places[location], rule, error);
-    }
+    if (has_failed(at, wait, latest_ns)) return CTS_OK; /* whatif-polls.c */
     if (waited)
         while (rule.node > wait->call + 1 && t[rule.node - 1] >= latest_ns) rule.node--;
     const uint64_t node_ns = t[rule.node], before_ns = t[rule.node - 1];
@@ -230,7 +215,7 @@ static enum cts_status wait_rule(struct cts_whatif_plan *plan, uint32_t location
         if (rule.tail_ns > (int64_t)usual_ns) rule.tail_ns = (int64_t)usual_ns;
     }
     if (pooled && !nested) rule.own_ns = 0; /* its own coming is one of the pool's */
-    return add_rule(&plan->places[location], rule, error);
+    return cts_whatif_add_rule(&plan->places[location], rule, error);
 }
 
 /* The first thing that a thread does in a team, or at all, follows its fork: it idled before. */
@@ -242,7 +227,7 @@ static enum cts_status fork_rule(struct cts_whatif_plan *plan, uint32_t location
     const uint64_t latest_ns = cts_whatif_latest_of(plan->graph, location, wait);
     const uint32_t node = wait->call;
     const bool idle = !node || at->active[node - 1] == CTS_PATH_NONE;
-    return add_rule(
+    return cts_whatif_add_rule(
         &plan->places[location],
         (struct cts_whatif_rule){.node = node,
                                  .wait = index,
@@ -260,7 +245,7 @@ static enum cts_status unrecorded_rule(struct cts_whatif_plan *plan, uint32_t lo
 {
     const struct cts_path_location *const at = &plan->graph->locations[location];
     const struct cts_path_wait *const wait = &at->waits.items[index];
-    return add_rule(
+    return cts_whatif_add_rule(
         &plan->places[location],
         (struct cts_whatif_rule){.node = wait->leave,
                                  .wait = index,
@@ -317,14 +302,14 @@ static enum cts_status copy_rules(struct cts_whatif_plan *plan, uint32_t stream,
         const uint64_t to_ns = least(end_ns, leave_ns);
         if (to_ns > from_ns) own_ns -= to_ns - from_ns;
         own_ns = least(own_ns, cost_of_copy(&plan->places[stream].work[i], end_ns, leave_ns));
-        if (add_rule(&plan->places[activity->host],
-                     (struct cts_whatif_rule){.node = leave,
-                                              .kind = CTS_WHATIF_AFTER,
-                                              .location = stream,
-                                              .wait = activity->end,
-                                              .own_ns = own_ns,
-                                              .tail_ns = (int64_t)(leave_ns - end_ns)},
-                     error))
+        if (cts_whatif_add_rule(&plan->places[activity->host],
+                                (struct cts_whatif_rule){.node = leave,
+                                                         .kind = CTS_WHATIF_AFTER,
+                                                         .location = stream,
+                                                         .wait = activity->end,
+                                                         .own_ns = own_ns,
+                                                         .tail_ns = (int64_t)(leave_ns - end_ns)},
+                                error))
             return CTS_MEMORY;
     }
     return CTS_OK;
@@ -345,7 +330,7 @@ static enum cts_status start_rule(struct cts_whatif_plan *plan, uint32_t locatio
             return CTS_OK;
     const uint32_t node = cts_path_node_at(host, at->time_ns[0]);
     if (node == CTS_PATH_NONE) return CTS_OK;
-    return add_rule(
+    return cts_whatif_add_rule(
         &plan->places[location],
         (struct cts_whatif_rule){.kind = CTS_WHATIF_AFTER,
                                  .tail_is = CTS_WHATIF_OF_SOURCE,
@@ -353,49 +338,6 @@ static enum cts_status start_rule(struct cts_whatif_plan *plan, uint32_t locatio
                                  .wait = node,
                                  .tail_ns = (int64_t)(at->time_ns[0] - host->time_ns[node])},
         error);
-}
-
-/* The enter of the next query of the same kind behind the leave `node` of a query, if nothing else
- * is called between them: a thread may have to leave what the query was called by, and to enter the
- * same again (cudaEventQuery around cuEventQuery). CTS_PATH_NONE: something else comes. */
-static uint32_t next_poll(const struct cts_path_location *at, uint32_t node)
-{
-    enum { WRAPPERS_MAX = 8 };
-    const uint32_t query = region_of(at, node);
-    uint32_t wrappers[WRAPPERS_MAX];
-    unsigned count = 0;
-    uint32_t next = node + 1;
-    for (; next < at->count && at->region[next] & CTS_PATH_LEAVE; next++) {
-        if (count == WRAPPERS_MAX) return CTS_PATH_NONE;
-        wrappers[count++] = at->region[next] & ~CTS_PATH_LEAVE;
-    }
-    for (; next < at->count && count > 0; next++)
-        if (at->region[next] != wrappers[--count]) return CTS_PATH_NONE;
-    return next < at->count && at->region[next] == query ? next : CTS_PATH_NONE;
-}
-
-/* Polls in a row: what lies between two of them, nothing else being called, is polling. */
-static enum cts_status gap_rules(struct cts_whatif_plan *plan, uint32_t location,
-                                 struct cts_error *error)
-{
-    const struct cts_path_location *const at = &plan->graph->locations[location];
-    struct cts_whatif_place *const place = &plan->places[location];
-    const size_t count = place->rule_count;
-    for (size_t i = 0; i < count; i++) {
-        const uint32_t node = place->rules[i].node;
-        if (place->rules[i].kind != CTS_WHATIF_POLL) continue;
-        const uint32_t next = next_poll(at, node);
-        plan->kept_polls += next == CTS_PATH_NONE;
-        for (uint32_t gap = node + 1; next != CTS_PATH_NONE && gap <= next; gap++)
-            if (add_rule(
-                    place,
-                    (struct cts_whatif_rule){.node = gap,
-                                             .kind = CTS_WHATIF_GAP,
-                                             .own_ns = at->time_ns[gap] - at->time_ns[gap - 1]},
-                    error))
-                return CTS_MEMORY;
-    }
-    return CTS_OK;
 }
 
 static int by_node(const void *left, const void *right)
@@ -442,13 +384,16 @@ enum cts_status cts_whatif_make_rules(struct cts_whatif_plan *plan, struct cts_e
             else if (is_host_wait(at, wait) && wait->leave > wait->call)
                 status = wait_rule(plan, l, w, error);
         }
-        if (!status) status = gap_rules(plan, l, error);
     }
-    for (uint32_t l = 0; l < graph->system->location_count && !status; l++) {
+    return status;
+}
+
+void cts_whatif_order_rules(struct cts_whatif_plan *plan)
+{
+    for (uint32_t l = 0; l < plan->graph->system->location_count; l++) {
         if (!plan->places[l].rule_count) continue;
         qsort(plan->places[l].rules, plan->places[l].rule_count, sizeof *plan->places[l].rules,
               by_node);
         leave_to_copy(&plan->places[l]);
     }
-    return status;
 }

@@ -156,7 +156,7 @@ static void note_plan(const struct cts_whatif_plan *plan, struct cts_whatif_note
 {
     notes->kernels = plan->activity_count;
     notes->configured = plan->configured_count;
-    notes->kept_polls = plan->kept_polls;
+    notes->polls = plan->polls;
     notes->shared = plan->kernel_count;
     notes->interference = notes->overtaking = 0;
     notes->queued = 0;
@@ -184,8 +184,8 @@ static enum cts_status describe(const struct cts_whatif_recording *recording,
         result->node_count += graph->locations[l].count;
         result->stream_count += system->who[l].stream;
     }
-    result->before_ns = result->after_ns = result->turns_after_ns =
-        graph->last_ns - graph->first_ns;
+    result->before_ns = graph->last_ns - graph->first_ns;
+    result->after_ns = result->turns_after_ns = result->polls_after_ns = result->before_ns;
     for (unsigned w = 0; w < CTS_PATH_WARNING_COUNT; w++)
         result->warnings[w] = recording->profile.warnings[w] + graph->matched.warnings[w];
     result->region_names =
@@ -254,6 +254,25 @@ static enum cts_status project_turns(const struct cts_whatif_plan *plan,
     return status;
 }
 
+/* The other answer where the recording does not show whether what loops do between their queries
+ * ends with these or is of a fixed amount. */
+static enum cts_status project_polls(const struct cts_whatif_plan *plan,
+                                     const struct cts_whatif_factors *factors,
+                                     struct cts_whatif *result, struct cts_error *error)
+{
+    result->polls_after_ns = result->after_ns;
+    const bool open = plan->polls.assumed || plan->polls.ran_out;
+    if (!open || !plan->options->change_count) return CTS_OK;
+    struct cts_whatif_options options = *plan->options;
+    options.other_polls = true;
+    struct cts_whatif_plan kept = {0};
+    enum cts_status status = cts_whatif_plan_make(&kept, plan->graph, &options, error);
+    if (!status && result->notes.share_rejected) cts_whatif_unshare(&kept);
+    if (!status) status = replay_runtime(&kept, factors, &result->polls_after_ns, error);
+    cts_whatif_plan_release(&kept);
+    return status;
+}
+
 /* All processes hold the whole graph. */
 static enum cts_status open_recording(const struct cts_path_source *source,
                                       const struct cts_path_options *options,
@@ -303,6 +322,7 @@ enum cts_status cts_whatif_analyze(const struct cts_path_source *source,
     if (!status && options->change_count)
         status = cts_whatif_project(&plan, &factors, path_ns, result, error);
     if (!status) status = project_turns(&plan, &factors, result, error);
+    if (!status) status = project_polls(&plan, &factors, result, error);
     if (cts_processes_agree(options->path.processes, &status, error) && options->targets)
         status = find_targets(&plan, recording.profile.times, path_ns, result, error);
     result->notes.seconds = seconds_now() - begun;

@@ -37,8 +37,11 @@ struct cts_whatif_options {
     const struct cts_whatif_cost *costs;
     size_t cost_count;
     bool targets;
-    size_t target_limit;       /* activities tried, those with the most time; 0: 100 */
-    bool free_overlap;         /* kernels of different streams do not disturb each other */
+    size_t target_limit; /* activities tried, those with the most time; 0: 100 */
+    bool free_overlap;   /* kernels of different streams do not disturb each other */
+
+    bool other_polls; /* of what lies between queries, the opposite of what is assumed */
+
     bool undecided_take_turns; /* devices that do not show whether kernels overlap run one at a
                                   time */
     struct cts_whatif_device device;
@@ -74,19 +77,29 @@ struct cts_whatif_target {
     uint64_t half_ns, none_ns; /* the runtime then */
 };
 
+/* Failed queries, by what lies between them and the next one. */
+struct cts_whatif_polls {
+    uint64_t kept; /* calls that do something: they stay */
+
+    uint64_t fixed;   /* functions of a fixed number: they stay */
+    uint64_t ran_out; /* functions that may be of a fixed number: they stay */
+    uint64_t assumed; /* functions, or a long time in which nothing is recorded, that may be of a
+                         fixed number: they go with the query */
+};
+
 struct cts_whatif_notes {
-    uint64_t broken;      /* dependencies in a circle, left out */
-    uint64_t missed;      /* nodes that a factor of 1 does not reproduce */
-    uint64_t kernels;     /* device activities */
-    uint64_t configured;  /* of them: kernels that say their grid */
-    uint64_t shared;      /* of them: on devices whose room the model shares */
-    uint64_t queued;      /* of them: waited for room in the recording */
-    double interference;  /* the largest of all devices; 0: none */
-    double overtaking;    /* likewise */
-    bool share_rejected;  /* the sharing model did not reproduce the recording: free overlap */
-    uint64_t undecided;   /* devices on which kernels of different streams, whose grids are not
-                             known, never overlapped, and hardly ever could have */
-    uint64_t kept_polls;  /* failed queries behind which the program calls something else */
+    uint64_t broken;     /* dependencies in a circle, left out */
+    uint64_t missed;     /* nodes that a factor of 1 does not reproduce */
+    uint64_t kernels;    /* device activities */
+    uint64_t configured; /* of them: kernels that say their grid */
+    uint64_t shared;     /* of them: on devices whose room the model shares */
+    uint64_t queued;     /* of them: waited for room in the recording */
+    double interference; /* the largest of all devices; 0: none */
+    double overtaking;   /* likewise */
+    bool share_rejected; /* the sharing model did not reproduce the recording: free overlap */
+    uint64_t undecided;  /* devices on which kernels of different streams, whose grids are not
+                            known, never overlapped, and hardly ever could have */
+    struct cts_whatif_polls polls;
     uint64_t target_left; /* activities not tried, and how much time the largest of them has */
     uint64_t target_left_ns;
     uint64_t projections;
@@ -100,6 +113,7 @@ struct cts_whatif {
     uint64_t process_count, stream_count, event_count, node_count;
     uint64_t before_ns, after_ns; /* first to last event */
     uint64_t turns_after_ns;      /* after, if undecided devices run one kernel at a time */
+    uint64_t polls_after_ns;      /* after, if what is assumed of loops that poll is wrong */
     struct cts_whatif_rank *ranks;
     size_t rank_count;
     struct cts_whatif_row *rows; /* by the time after */
