@@ -82,6 +82,8 @@ enum cts_status cts_path_graph_build(const struct cts_path_reading *reading,
     if (!status)
         status = cts_path_for_each(system, system->process_count, device_step, graph, error);
     if (!cts_processes_agree(processes, &status, error)) return status;
+    status = cts_path_check_tracks(graph, error);
+    if (!cts_processes_agree(processes, &status, error)) return status;
     status = cts_path_full_devices(graph, error);
     if (!status)
         status = cts_path_for_each(system, system->location_count, settle_step, graph, error);

@@ -152,11 +152,19 @@ struct cts_path_stretch {
     const uint64_t *rank_first_ns; /* [process]: its first event */
 };
 
+/* What runs at the same time on one track of a device, all tracks together (tracks.c). */
+struct cts_path_tracks {
+    uint64_t busy_ns, mixed_ns; /* something runs; of it: work of several streams does */
+    uint64_t mixed;             /* activities that run with others of other streams */
+    uint64_t enclosing_ns;      /* regions around kernels */
+};
+
 /* What matching also counts, for the ranks of this process. */
 struct cts_path_matched {
     uint64_t warnings[CTS_PATH_WARNING_COUNT];
     struct cts_path_starts starts;
     struct cts_path_blocked blocked;
+    struct cts_path_tracks tracks;
 };
 
 struct cts_path_graph {

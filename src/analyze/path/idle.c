@@ -172,6 +172,16 @@ static void close_copies(struct sweep *sweep, uint32_t index, uint32_t begin, ui
     sweep->with_copies.count = keeps_own;
 }
 
+/* A region around other activities of its stream (tracks.c): these run, it does not. */
+static bool is_around(const struct cts_path_location *at, uint32_t index)
+{
+    if (index + 1 >= at->activities.count) return false;
+    const struct cts_path_activity *const outer = &at->activities.items[index], *inner = outer + 1;
+    const uint64_t outer_end_ns = at->time_ns[outer->end], begin_ns = at->time_ns[inner->begin];
+    return begin_ns < outer_end_ns && at->time_ns[inner->end] <= outer_end_ns &&
+           at->time_ns[inner->end] > begin_ns;
+}
+
 static enum cts_status begin(struct sweep *sweep, uint32_t index, uint32_t node,
                              struct cts_error *error)
 {
@@ -181,7 +191,7 @@ static enum cts_status begin(struct sweep *sweep, uint32_t index, uint32_t node,
     const uint64_t duration_ns =
         stream->at->time_ns[stream->at->activities.items[activity].end] - sweep->now_ns;
     const enum kind kind = kind_of(sweep->graph, stream->at->region[node]);
-    if (!duration_ns || kind == KIND_NONE) return CTS_OK;
+    if (!duration_ns || kind == KIND_NONE || is_around(stream->at, activity)) return CTS_OK;
     if (CTS_ARRAY_RESERVE(&stream->running, stream->running.count + 1, error)) return CTS_MEMORY;
     if (!sweep->begun) sweep->first_ns = sweep->now_ns;
     sweep->begun = true;

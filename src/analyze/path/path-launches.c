@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "analyze/path/path-launches.h"
+#include "analyze/path/steps.h"
 #include "analyze/path/raw.h"
 #include "common/map.h"
 #include "common/promise.h"
@@ -316,6 +317,7 @@ enum cts_status cts_path_join_launches(struct cts_path_device *device, struct ct
     if (!status) status = join_by_order(device, error);
     uint64_t calls = 0, activities = 0;
     const size_t recorded = device->call_count;
+    if (!status) status = cts_path_watch_tracks(device->graph, device->process, error);
     if (!status) status = cts_path_infer_launches(device, error);
     for (size_t i = 0; i < recorded; i++)
         calls += work_of_call(device->calls[i].op) != WORK_COUNT &&

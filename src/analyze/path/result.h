@@ -31,6 +31,9 @@
       "graph kernels that follow another stream's kernel: inferred from times, as no edges are "   \
       "recorded")                                                                                  \
     X(WORK_BEFORE_LAUNCH, "device activities that begin before their launch: clocks differ")       \
+    X(MIXED_TRACK,                                                                                 \
+      "device activities that overlap others on their track: it holds several streams, whose "     \
+      "order is not known")                                                                        \
     X(UNKNOWN_EVENT, "synchronisations, waits or queries of events never recorded: ignored")       \
     X(UNKNOWN_STREAM, "calls on an unknown stream: ignored")                                       \
     X(UNKNOWN_GROUP, "posts, starts, completes, waits of a window without their group: ignored")   \

@@ -26,6 +26,12 @@ CTS_MUST_CHECK enum cts_status cts_path_unrecorded_waits(struct cts_path_graph *
  * streams. */
 CTS_MUST_CHECK enum cts_status cts_path_device_waits(struct cts_path_graph *graph, uint32_t process,
                                                      struct cts_error *error);
+/* What overlaps on the tracks of a process; refuses recordings in which tracks of devices hold
+ * several streams (collective). */
+CTS_MUST_CHECK enum cts_status cts_path_watch_tracks(struct cts_path_graph *graph, uint32_t process,
+                                                     struct cts_error *error);
+CTS_MUST_CHECK enum cts_status cts_path_check_tracks(struct cts_path_graph *graph,
+                                                     struct cts_error *error);
 /* Adds waits of kernels for kernels of other streams where a device runs one kernel at a time, and
  * waits of first launches; sets location->turns of the streams. Collective. */
 CTS_MUST_CHECK enum cts_status cts_path_full_devices(struct cts_path_graph *graph,

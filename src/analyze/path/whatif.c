@@ -217,11 +217,23 @@ static enum cts_status refuse_unbound(const struct cts_whatif_plan *plan, struct
         (unsigned long long)plan->unbound_count, (unsigned long long)plan->activity_count, percent);
 }
 
+/* A region around kernels on a device's track would keep its length, whatever they do. */
+static enum cts_status refuse_enclosing(const struct cts_path_graph *graph, struct cts_error *error)
+{
+    const struct cts_path_tracks *const tracks = &graph->matched.tracks;
+    if (tracks->enclosing_ns <= tracks->busy_ns / 100) return CTS_OK;
+    return cts_fail(error, CTS_FORMAT,
+                    "no projection: the trace has regions around kernels on the locations of "
+                    "devices (%.1f%% of the device time), and nothing shows whether they are work",
+                    100 * (double)tracks->enclosing_ns / (double)tracks->busy_ns);
+}
+
 static enum cts_status prepare(struct cts_whatif_plan *plan, const struct cts_path_graph *graph,
                                const struct cts_whatif_options *options, struct cts_whatif *result,
                                struct cts_error *error)
 {
     enum cts_status status = cts_whatif_plan_make(plan, graph, options, error);
+    if (!status) status = refuse_enclosing(graph, error);
     if (!status) status = refuse_unbound(plan, error);
     if (!status) status = check(plan, &result->notes, error);
     if (!status) note_plan(plan, &result->notes);
