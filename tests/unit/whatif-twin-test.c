@@ -625,8 +625,30 @@ static uint64_t allowed_ns(const struct twin_program *p)
     return steps_of(p) * 25ull + polls * (p->pause_ns + p->query_ns);
 }
 
+/* Whether the program takes as long as projected if its latencies are others: then two kernels come
+ * to a device within a few latencies, and only these say which runs first. */
+static bool has_near_tie(const struct twin_program *p, const struct twin_factors *factors,
+                         uint64_t said_ns)
+{
+    enum { OTHERS = 200 };
+    struct twin_program *const other = malloc(sizeof *other);
+    assert_non_null(other);
+    bool found = false;
+    for (unsigned i = 1; i <= OTHERS && !found; i++) {
+        *other = *p;
+        other->varies = i;
+        other->launch_ns = p->launch_ns * (i % 5) / 2;
+        other->next_ns = p->next_ns * (i % 3);
+        other->held_ns = p->held_ns * (i % 4) / 2;
+        other->submit_ns = p->submit_ns * (i % 7) / 3;
+        found = distance_ns(true_time(other, factors), said_ns) <= allowed_ns(p);
+    }
+    free(other);
+    return found;
+}
+
 enum { SHOWN_MAX = 20 };
-static unsigned compared, wrong, both;
+static unsigned compared, wrong, both, ties;
 static bool shows;
 
 static void compare_changes(const struct twin_program *p, const struct recording *recording,
@@ -654,6 +676,10 @@ static void compare_changes(const struct twin_program *p, const struct recording
             compared++;
             both += answer.turns_ns != answer.after_ns;
             if (distance_ns(true_ns, said_ns) <= allowed_ns(p)) continue;
+            if (p->exclusive && has_near_tie(p, &factors, said_ns)) {
+                ties++;
+                continue;
+            }
             if (wrong++ < SHOWN_MAX && shows)
                 print_error("run %u, '%s' at %g: projected %llu, true %llu, recorded %llu (allowed "
                             "%llu)\n",
@@ -748,7 +774,7 @@ static void compare_programs(struct kind kind)
 {
     struct twin_program *const p = calloc(1, sizeof *p);
     assert_non_null(p);
-    compared = wrong = both = 0;
+    compared = wrong = both = ties = 0;
     shows = kind.launches;
     for (unsigned run = first_run; run < first_run + run_count; run++) {
         random_start(run);
@@ -790,14 +816,15 @@ static void no_launches_on_streams(void **state)
 
 /* A device that runs one kernel at a time, which nothing says but that they never overlap. Where a
  * recording hardly shows it, the projection has a second answer, which is to be the right one. Who
- * comes first when several come within a latency of each other is not known: then a projection is
- * wrong, one in two thousand. */
+ * comes first when several come within a few latencies of each other is not known: then a
+ * projection is that of the program with other latencies, one in two thousand. */
 static void full_device(void **state)
 {
     (void)state;
     compare_programs((struct kind){.exclusive = true, .launches = true, .several_streams = true});
+    if (wrong) fail_msg("%u of %u projections are wrong", wrong, compared);
+    if (ties > compared / 2000) fail_msg("%u of %u projections miss a near tie", ties, compared);
     assert_true(both > 0);
-    if (wrong > compared / 2000) fail_msg("%u of %u projections are wrong", wrong, compared);
 }
 
 int main(int argc, char **argv)
