@@ -13,7 +13,8 @@
 #include "path-fixture.h"
 #include "random.h"
 
-enum { RANKS_MAX = 3, STREAMS_MAX = 3, STEPS_MAX = 400, WORKS_MAX = 400, HELD_MAX = 8 };
+enum { RANKS_MAX = 3, STREAMS_MAX = 3, STEPS_MAX = 400, WORKS_MAX = 900, HELD_MAX = 8 };
+enum { GRAPH_KERNELS = 3 };
 enum { HOST_NAMES = 2, KERNEL_NAMES = 2, EVENTS = 4 };
 
 enum action {
@@ -23,6 +24,7 @@ enum action {
     COPY_TO_DEVICE, /* blocks, returns shortly before its end */
     COPY_ASYNC,     /* to the host, from pinned memory */
     MEMSET,         /* returns at once */
+    GRAPH,          /* one launch of several kernels, one after the other */
     FREE,           /* waits for the device */
     SYNC_STREAM,
     SYNC_DEVICE,
@@ -41,11 +43,12 @@ enum action {
 struct action_step {
     enum action action;
     unsigned stream, name, event, peer;
-    uint64_t work_ns;
+    uint64_t work_ns; /* GRAPH: of the first kernel; each other one takes half of the one before */
 };
 
 struct twin_program {
     unsigned ranks, streams;
+    bool graphs;              /* launches have numbers, as kernels of graphs need */
     bool has_null, exclusive; /* stream 0 is the null stream; kernels of a device take turns */
     unsigned varies;          /* 0: a latency is always the same; else what it varies by */
     struct action_step steps[RANKS_MAX][STEPS_MAX];
@@ -66,6 +69,7 @@ struct device_work {
     unsigned stream, name;
     uint64_t launched_ns; /* with the latency */
     uint64_t duration_ns, begin_ns, end_ns;
+    uint64_t correlation;                /* of its launch; 0: none is recorded */
     unsigned held[HELD_MAX], held_count; /* works that it follows */
     bool begun, has_before;
     unsigned before; /* in its stream */
@@ -88,6 +92,7 @@ struct actor { /* a rank */
     uint64_t sends_ns[RANKS_MAX][STEPS_MAX], meets_ns[STEPS_MAX];
     unsigned delayed; /* kernels that waited for another stream's */
     unsigned polls;
+    uint64_t launches;
 };
 
 struct world {
@@ -203,8 +208,10 @@ static void begin(struct world *w, unsigned r, struct device_work *work, uint64_
     const uint32_t at = w->stream[r][work->stream];
     const bool to_host = work->kind == WORK_TO_HOST;
     if (work->kind == WORK_KERNEL || work->kind == WORK_MEMSET) {
-        trace_call(w->trace, at, work->begin_ns, work->end_ns,
-                   work->kind == WORK_KERNEL ? twin_kernels[work->name] : "cuMemset");
+        const char *const name = work->kind == WORK_KERNEL ? twin_kernels[work->name] : "cuMemset";
+        struct trace_event *const enter = trace_enter(w->trace, at, work->begin_ns, name);
+        if (work->correlation) trace_set(enter, CTS_ATTRIBUTE_CORRELATION, work->correlation);
+        trace_leave(w->trace, at, work->end_ns, name);
         return;
     }
     trace_add(w->trace, at, work->begin_ns, to_host ? CTS_EVENT_RMA_PUT : CTS_EVENT_RMA_GET)
@@ -311,11 +318,20 @@ static void launch_async(struct world *w, unsigned r, const struct action_step *
 {
     struct actor *const a = &w->actors[r];
     const uint64_t call_ns = latency(w->p, w->p->call_ns, r, a->at);
+    const bool numbered = w->p->graphs && kind == WORK_KERNEL && w->launches;
+    const uint64_t correlation = numbered ? ++a->launches : 0;
+    struct trace_event *leave = NULL;
     if (w->launches)
-        call_until(w, r, a->now_ns + call_ns, name, (int)step->stream, -1);
-    else
-        a->now_ns += call_ns;
-    submit(w, r, step, kind, a->now_ns + latency(w->p, w->p->launch_ns, r, a->at));
+        leave = emit_call(w, r, a->now_ns, a->now_ns + call_ns, name, (int)step->stream, -1);
+    if (leave && correlation) trace_set(leave, CTS_ATTRIBUTE_CORRELATION, correlation);
+    a->now_ns += call_ns;
+    const uint64_t launched_ns = a->now_ns + latency(w->p, w->p->launch_ns, r, a->at);
+    struct action_step part = *step;
+    for (unsigned i = 0; i < (step->action == GRAPH ? GRAPH_KERNELS : 1u); i++) {
+        a->works[submit(w, r, &part, kind, launched_ns)].correlation = correlation;
+        part.name = !part.name;
+        part.work_ns /= 2;
+    }
 }
 
 /* One step of a rank; false: it cannot go on yet. */
@@ -334,6 +350,9 @@ static bool act(struct world *w, unsigned r)
         return true;
     case KERNEL:
         launch_async(w, r, step, WORK_KERNEL, "cuLaunchKernel");
+        return true;
+    case GRAPH:
+        launch_async(w, r, step, WORK_KERNEL, "cuGraphLaunch");
         return true;
     case MEMSET:
         launch_async(w, r, step, WORK_MEMSET, "cuMemsetD8");
@@ -504,6 +523,7 @@ static struct action_step random_step(const struct twin_program *p)
                                .name = below(2),
                                .event = below(EVENTS),
                                .work_ns = 2000 + below(18000)};
+    if (step.action == KERNEL && p->graphs && chance(40)) step.action = GRAPH;
     if (step.action == MEMSET) step.work_ns = 500 + below(1500);
     return step;
 }
@@ -518,13 +538,14 @@ static struct action_step random_end(const struct twin_program *p)
                                 .work_ns = 2000 + below(4000)};
 }
 
-static void make_program(struct twin_program *p, bool exclusive)
+static void make_program(struct twin_program *p, bool exclusive, bool graphs)
 {
     *p = (struct twin_program){.ranks = 1 + below(RANKS_MAX),
                                .streams = 1 + below(STREAMS_MAX),
                                .has_null = chance(40),
                                .exclusive = exclusive};
     if (exclusive && p->streams == 1) p->streams = 2;
+    p->graphs = graphs;
     p->call_ns = 2 + below(6);
     p->launch_ns = 4 + below(12);
     p->submit_ns = 6 + below(12);
@@ -766,7 +787,7 @@ static void bound_targets(const struct twin_program *p, const struct recording *
 static unsigned first_run, run_count = 150;
 
 struct kind {
-    bool exclusive, launches;
+    bool exclusive, launches, graphs;
     bool one_stream, several_streams; /* what is tried */
 };
 
@@ -778,7 +799,7 @@ static void compare_programs(struct kind kind)
     shows = kind.launches;
     for (unsigned run = first_run; run < first_run + run_count; run++) {
         random_start(run);
-        make_program(p, kind.exclusive);
+        make_program(p, kind.exclusive, kind.graphs);
         p->varies = run % 2 ? run : 0;
         if (p->streams > 1 ? !kind.several_streams : !kind.one_stream) continue;
         struct recording recording = record(p, kind.launches);
@@ -794,6 +815,15 @@ static void loops(void **state)
 {
     (void)state;
     compare_programs((struct kind){.launches = true, .one_stream = true, .several_streams = true});
+    if (wrong) fail_msg("%u of %u projections are wrong", wrong, compared);
+}
+
+/* Kernels of a graph follow each other, and the first one follows its launch. */
+static void graphs(void **state)
+{
+    (void)state;
+    compare_programs((struct kind){
+        .launches = true, .graphs = true, .one_stream = true, .several_streams = true});
     if (wrong) fail_msg("%u of %u projections are wrong", wrong, compared);
 }
 
@@ -834,9 +864,8 @@ int main(int argc, char **argv)
         run_count = (unsigned)strtoul(argv[2], NULL, 10);
     }
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(loops),
-        cmocka_unit_test(no_launches),
-        cmocka_unit_test(no_launches_on_streams),
+        cmocka_unit_test(loops),       cmocka_unit_test(graphs),
+        cmocka_unit_test(no_launches), cmocka_unit_test(no_launches_on_streams),
         cmocka_unit_test(full_device),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
