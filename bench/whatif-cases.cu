@@ -148,6 +148,41 @@ static void poll_stream(Case &c)
     while (cudaStreamQuery(c.one) == cudaErrorNotReady) host_spin_ms(0.05);
 }
 
+// Slices of work between two queries, of which the kernel decides how many there are.
+extern "C" __attribute__((noinline)) void host_slice()
+{
+    host_spin_ms(1);
+}
+
+static void poll_slices(Case &c)
+{
+    launch_first(c, c.one);
+    while (cudaStreamQuery(c.one) == cudaErrorNotReady) host_slice();
+}
+
+// Two stages: an event, then the stream with a second kernel.
+static void poll_two_stages(Case &c)
+{
+    launch_first(c, c.one);
+    CHECK(cudaEventRecord(c.event, c.one));
+    launch_second(c.one);
+    while (cudaEventQuery(c.event) == cudaErrorNotReady) host_slice();
+    while (cudaStreamQuery(c.one) == cudaErrorNotReady) host_slice();
+}
+
+// A fixed number of slices, with queries until one succeeds.
+static void poll_fixed(Case &c)
+{
+    const long slices = 40;
+    bool done = false;
+    launch_first(c, c.one);
+    for (long i = 0; i < slices; i++) {
+        host_slice();
+        if (!done) done = cudaStreamQuery(c.one) == cudaSuccess;
+    }
+    CHECK(cudaStreamSynchronize(c.one));
+}
+
 static void queue_of_kernels(Case &c)
 {
     for (int i = 0; i < 3; i++) launch_first(c, c.one);
@@ -367,6 +402,9 @@ static const Shape shapes[] = {
     {"null-stream", null_stream},
     {"poll-event", poll_event},
     {"poll-stream", poll_stream},
+    {"poll-slices", poll_slices},
+    {"poll-two-stages", poll_two_stages},
+    {"poll-fixed", poll_fixed},
     {"queue-of-kernels", queue_of_kernels},
     {"two-streams", two_streams},
     {"graph", graph},

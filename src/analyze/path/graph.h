@@ -1,5 +1,5 @@
 /* The event graph: when each activity ran, on which location, and which location it depended on.
- * Packed arrays take 16 bytes per event, and about 50 more for an event that depends on another
+ * Packed arrays take 16 bytes per event, and about 60 more for an event that depends on another
  * location. Indices are u32.
  *
  * A *node* is an enter or a leave (on a device stream: begin and end of a kernel, copy or memset).
