@@ -435,6 +435,9 @@ void cts_flow_print_notes(const struct cts_flow_report *report, FILE *file)
             file, 2,
             "CPU accesses are not recorded (--host-accesses): races with the CPU are not "
             "checked.");
+    if (!flow->values_seen && flow->catalogue->launch_count > 1)
+        cts_print_paragraph(file, 2,
+                            "Values are not recorded (--values): repeated launches are not found.");
 }
 
 static void print_small(const struct cts_flow_result *flow, FILE *file)
@@ -542,6 +545,7 @@ static void json_counts(const struct cts_flow_report *report, struct cts_json *j
     cts_json_member_bool(json, "lower_bound", flow->lower_bound);
     cts_json_gaps(json, &flow->catalogue->gaps);
     cts_json_member_bool(json, "host_accesses_recorded", flow->host_seen);
+    cts_json_member_bool(json, "values_recorded", flow->values_seen);
     cts_json_member_bool(json, "threads_recorded", flow->knows_threads);
     cts_json_member_bool(json, "calls_recorded", flow->knows_calls);
     cts_json_member_u64(json, "small_findings", flow->small_findings);

@@ -975,6 +975,45 @@ static void one_block()
     take(b);
 }
 
+// repeated launch: a table that does not change is filled for each use
+static void refilled()
+{
+    float *table = make(), *a = make();
+    run(fill, s, table, (int)N, 1.f);
+    run(fill, s, a, (int)N, 0.f);
+    for (int i = 0; i < 3; i++) {
+        if (i) run(fill, s, table, (int)N, defect ? 1.f : 1.f + i);
+        run(accumulate, s, a, (const float *)table, (int)N);
+    }
+    take(a);
+}
+// repeated launch: the second product is the first one again; in the mended one its input changed
+static void same_input()
+{
+    float *a = make(), *b = make(), *c = make();
+    run(fill, s, a, (int)N, 1.f);
+    run(move, s, b, (const float *)a, (int)N);
+    run(move, s, c, (const float *)b, (int)N);
+    if (!defect) run(add, s, a, (int)N, 1.f);
+    run(move, s, b, (const float *)a, (int)N);
+    take(b);
+    take(c);
+}
+// possible repeated launch: the memory of the result serves something else in between
+static void shared_result()
+{
+    float *a = make(), *b = make(), *c = make();
+    run(fill, s, a, (int)N, 1.f);
+    run(fill, s, c, (int)N, 0.f);
+    for (int i = 0; i < 2; i++) {
+        run(move, s, b, (const float *)a, (int)N);
+        run(accumulate, s, c, (const float *)b, (int)N);
+        run(fill, s, b, (int)N, 5.f + i);
+        run(accumulate, s, c, (const float *)b, (int)N);
+        if (!defect && !i) run(add, s, a, (int)N, 1.f);
+    }
+    take(c);
+}
 // fusion: each CTA reads what the CTA with its number wrote
 static void element_wise()
 {
@@ -1122,6 +1161,9 @@ static const struct {
     PROGRAM(straight_graph),
     PROGRAM(one_buffer),
     PROGRAM(one_block),
+    PROGRAM(refilled),
+    PROGRAM(same_input),
+    PROGRAM(shared_result),
     PROGRAM(element_wise),
     PROGRAM(halo),
     PROGRAM(reduction),

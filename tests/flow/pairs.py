@@ -31,9 +31,14 @@ def expected():
                 re.findall(r"^// ([a-z ]+): .*\nstatic void (\w+)\(\)", text.read(), re.M)}
 
 
-def findings(ctascope, program, name, defect):
+def needs_values(finding):
+    return finding == "repeated launch"
+
+
+def findings(ctascope, program, name, defect, values):
     path = f"{program}.{name}.{defect}.run"
-    run(ctascope, "record", "--host-accesses", "-o", path, "--", program, name, str(defect),
+    run(ctascope, "record", "--host-accesses", *["--values"] * values, "-o", path, "--",
+        program + "-values" * values, name, str(defect),
         env=dict(os.environ, CTASCOPE_DEVICES="2"))
     data = json.loads(run(ctascope, "flow", path, "--format", "json"))
     if data["lower_bound"]:
@@ -42,8 +47,9 @@ def findings(ctascope, program, name, defect):
 
 
 def check(ctascope, program, name, finding, certain):
-    with_defect = findings(ctascope, program, name, 1)
-    mended = findings(ctascope, program, name, 0)
+    values = needs_values(finding)
+    with_defect = findings(ctascope, program, name, 1, values)
+    mended = findings(ctascope, program, name, 0, values)
     problems = []
     # A program that is about something else need not be as fast as it could be.
     mended = [f for f in mended if f["finding"] == finding or f["finding"] not in SPEED]
@@ -69,7 +75,10 @@ def main():
     names = sys.argv[2:] or sorted(pairs)
     with tempfile.TemporaryDirectory() as where, ThreadPoolExecutor(2) as pool:
         program = os.path.join(where, "pairs")
-        run(ctascope, "cc", "-O2", "--device=cpu", "--host-accesses", SOURCE, "-o", program)
+        build = (ctascope, "cc", "-O2", "--device=cpu", "--host-accesses", SOURCE, "-o")
+        run(*build, program)
+        if any(needs_values(pairs[name][0]) for name in names):
+            run(*build, program + "-values", "--values")
         found = list(pool.map(lambda name: check(ctascope, program, name, *pairs[name]), names))
     problems = [text for one in found for text in one]
     print("\n".join(problems))

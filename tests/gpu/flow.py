@@ -36,9 +36,10 @@ def run(*command, timeout=120):
                           errors="replace", timeout=timeout, check=False)
 
 
-def findings(options, program, name, defect):
+def findings(options, program, name, defect, values):
     path = os.path.join(options.work, f"{name}.{defect}.run")
-    done = run(options.ctascope, "record", "--force", "-o", path, "--", program, name, str(defect))
+    done = run(options.ctascope, "record", "--force", *["--values"] * values, "-o", path, "--", program,
+               name, str(defect))
     if done.returncode:
         return None, f"record: {done.returncode} {done.stderr.strip()[-200:]}"
     done = run(options.ctascope, "flow", path, "--format", "json")
@@ -59,8 +60,9 @@ def texts(found):
 
 def check(options, program, pairs, name):
     finding, certain = pairs.expected()[name]
-    with_defect, problem = findings(options, program, name, 1)
-    mended, other = findings(options, program, name, 0)
+    values = pairs.needs_values(finding)
+    with_defect, problem = findings(options, program, name, 1, values)
+    mended, other = findings(options, program, name, 0, values)
     problems = [f"{name}: {text}" for text in (problem, other) if text]
     kinds = {(f["finding"], f["certain"]) for f in with_defect or []}
     is_found = (finding, certain) in kinds or (finding == "possible race" and ("race", True) in kinds)

@@ -73,12 +73,24 @@ batch_start(struct cts_acc_batch *batch, const struct cts_acc_chunk *chunk, stru
 {
     const uint32_t count = (uint32_t)chunk->record_count;
     const struct cts_acc_chunk_header header = {.record_count = count,
-                                                .offset_count = CTS_WARP_LANES * count};
+                                                .offset_count = CTS_WARP_LANES * count,
+                                                .value_count = CTS_WARP_LANES * count};
     batch->launch = chunk->launch;
     return cts_acc_batch_reserve(batch, &header, error);
 }
 
-/* The next record, without values; a list brings its offsets. */
+/* The values of the record that was put last, at most one word a lane. */
+static inline void batch_put_values(struct cts_acc_batch *batch, const struct cts_access *record)
+{
+    const size_t i = batch->record_count - 1;
+    const size_t words = (size_t)__builtin_popcount(record->mask) * record->value_words;
+    batch->value_words[i] = record->value_words;
+    batch->value_start[i] = (uint32_t)batch->value_count;
+    memcpy(batch->values + batch->value_count, record->values, words * sizeof *batch->values);
+    batch->value_count += words;
+}
+
+/* The next record; a list brings its offsets. */
 static inline void batch_put(struct cts_acc_batch *batch, const struct cts_access *record)
 {
     const size_t i = batch->record_count++;
@@ -94,6 +106,7 @@ static inline void batch_put(struct cts_acc_batch *batch, const struct cts_acces
     batch->base[i] = record->base;
     batch->offset_start[i] = (uint32_t)batch->offset_count;
     batch->value_start[i] = UINT32_MAX;
+    if (record->values) batch_put_values(batch, record);
     if (record->pattern != CTS_PATTERN_LIST) return;
     const size_t count = (size_t)__builtin_popcount(record->mask);
     memcpy(batch->offsets + batch->offset_count, record->offsets, count * sizeof *batch->offsets);

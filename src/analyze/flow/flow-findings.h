@@ -68,5 +68,9 @@ CTS_MUST_CHECK enum cts_status cts_flow_find_fusion(struct cts_flow_result *flow
                                                     const struct cts_flow_facts *facts,
                                                     const struct cts_flow_touch_options *options,
                                                     struct cts_error *error);
+CTS_MUST_CHECK enum cts_status cts_flow_find_repeats(struct cts_flow_result *flow,
+                                                     const struct cts_flow_facts *facts,
+                                                     const struct cts_flow_touch_options *options,
+                                                     struct cts_error *error);
 
 #endif

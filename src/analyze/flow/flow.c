@@ -164,11 +164,10 @@ static enum cts_status group(struct cts_flow_result *flow, struct cts_error *err
 
 /* ---- the whole ---- */
 
-static bool is_host_seen(const struct cts_catalogue *catalogue)
+static bool is_set(const struct cts_catalogue *catalogue, const char *key)
 {
-    const char *const key =
-        catalogue->private_data ? cts_catalogue_get(catalogue, "host_accesses") : NULL;
-    return catalogue->host_access_count > 0 || (key && !strcmp(key, "1"));
+    const char *const value = catalogue->private_data ? cts_catalogue_get(catalogue, key) : NULL;
+    return value && !strcmp(value, "1");
 }
 
 static enum cts_status find(struct cts_flow_result *flow,
@@ -184,6 +183,7 @@ static enum cts_status find(struct cts_flow_result *flow,
     if (!status) status = cts_flow_find_needless_order(flow, &facts, error);
     if (!status) status = cts_flow_find_needless_waits(flow, &facts, error);
     if (!status) status = cts_flow_find_fusion(flow, &facts, touch, error);
+    if (!status && flow->values_seen) status = cts_flow_find_repeats(flow, &facts, touch, error);
     flow->lower_bound = facts.has_gaps || facts.is_unfinished || flow->hiding_launches > 0;
     cts_flow_facts_release(&facts);
     return status ? status : group(flow, error);
@@ -194,10 +194,12 @@ enum cts_status cts_flow_analyze(const struct cts_catalogue *catalogue,
                                  const struct cts_flow_options *options,
                                  struct cts_flow_result *flow, struct cts_error *error)
 {
-    *flow = (struct cts_flow_result){.catalogue = catalogue,
-                                     .least_bytes = options->least_bytes,
-                                     .host_seen = is_host_seen(catalogue),
-                                     .knows_threads = catalogue->call_count > 0};
+    *flow = (struct cts_flow_result){
+        .catalogue = catalogue,
+        .least_bytes = options->least_bytes,
+        .host_seen = catalogue->host_access_count > 0 || is_set(catalogue, "host_accesses"),
+        .values_seen = !catalogue->private_data || is_set(catalogue, "values"),
+        .knows_threads = catalogue->call_count > 0};
     for (size_t i = 0; i < catalogue->call_count && !flow->knows_calls; i++)
         flow->knows_calls = catalogue->calls[i].api != NULL;
     const struct cts_flow_walk_options walk_options = {.source = source,

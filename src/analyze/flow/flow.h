@@ -22,6 +22,8 @@
     X(ROUND_TRIP, "round trip", "copy on the device: the host returns the bytes unchanged")        \
     X(OVERSIZED_COPY, "oversized copy", "copy only what is read")                                  \
     X(UNREAD_COPY, "unread copy", "remove it: the CPU does not load these bytes")                  \
+    X(REPEATED_LAUNCH, "repeated launch",                                                          \
+      "launch it once: the second loads and stores the same values at the same addresses")         \
     X(STALE_READ, "stale read",                                                                    \
       "initialise the memory first: it holds data of an earlier "                                  \
       "allocation")                                                                                \
@@ -58,7 +60,8 @@ enum cts_flow_finding_kind {
     X(NO_HOST, "nothing goes to the host")                                                         \
     X(PROCESSES, "another process may read it")                                                    \
     X(ENDED, "a longer run may read it: the memory was read before")                               \
-    X(DATA, "the data may decide what a kernel loads and stores")
+    X(DATA, "the data may decide what a kernel loads and stores")                                  \
+    X(REPLACED, "its result is overwritten in between: keep a copy of it")
 
 enum cts_flow_reason {
 #define X(name, text) CTS_FLOW_REASON_##name,
@@ -112,6 +115,7 @@ struct cts_flow_result {
     uint64_t needed_waits, needless_waits; /* of host threads; not those that wait for nothing */
     uint32_t peak_node; /* the allocation at which the first is reached; CTS_NONE: none */
     bool host_seen;     /* CPU accesses were recorded */
+    bool values_seen;   /* values were recorded, of some accesses */
     bool knows_threads; /* the run has the host thread of each call */
     bool knows_calls;   /* and the functions, graphs and stream-ordered frees */
     bool lower_bound;   /* something is missing */
