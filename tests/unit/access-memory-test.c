@@ -43,11 +43,22 @@ struct program {
     struct cts_copy copies[COPIES];
     struct cts_acc_chunk chunks[CHUNKS_MAX];
     size_t chunk_count;
+    bool is_aligned; /* lanes of stores are aligned, and each is known */
     struct cts_access records[CHUNKS_MAX][CHUNK_RECORDS];
     uint32_t offsets[CHUNKS_MAX][CHUNK_RECORDS][32];
 };
 
 /* ---- a random program ---- */
+
+/* What scattered updates are: lists of aligned lanes, which may repeat. */
+static void align_record(struct cts_access *r, uint32_t *offsets)
+{
+    enum { STORE_OF_24 = 6, STORE_OF_8 = 1 };
+    if (r->site == STORE_OF_24) r->site = STORE_OF_8;
+    r->pattern = CTS_PATTERN_LIST;
+    r->base -= r->base % 8;
+    for (unsigned i = 0; i < 32; i++) offsets[i] = offsets[i] / 8 * 8;
+}
 
 static void random_record(struct program *p, size_t chunk, size_t place, uint32_t launch,
                           uint32_t cta)
@@ -81,6 +92,7 @@ static void random_record(struct program *p, size_t chunk, size_t place, uint32_
         r->s1 = (int32_t)below(300) - 100;
     }
     for (unsigned i = 0; i < 32; i++) offsets[i] = (uint32_t)below(below(2) ? 64 : 900);
+    if (p->is_aligned) align_record(r, offsets);
 }
 
 static void open_chunk(struct program *p, uint32_t launch, uint32_t file, uint32_t first_cta,
@@ -193,6 +205,7 @@ static struct program *random_program(void)
                                              .block = {32 * WARPS, 1, 1},
                                              .recorded = "all",
                                              .end_ns = 1};
+    p->is_aligned = below(3) == 0;
     for (uint32_t i = 0; i < LAUNCHES; i++) random_launch(p, i);
     random_host(p);
     number_operations(p);

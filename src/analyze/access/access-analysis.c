@@ -53,7 +53,8 @@ static enum cts_status set_up(struct cts_access_model *model, struct cts_error *
     model->races.suspects.is_shared = true;
     model->site_bits = cts_array_zeroed(catalogue->site_count * 2, sizeof *model->site_bits, error);
     model->is_unknown = cts_array_zeroed(catalogue->allocation_count, sizeof(bool), error);
-    if (!model->site_bits || !model->is_unknown) return CTS_MEMORY;
+    model->stored_of = cts_array_zeroed(catalogue->site_count, sizeof *model->stored_of, error);
+    if (!model->site_bits || !model->is_unknown || !model->stored_of) return CTS_MEMORY;
     if (cts_access_reach_init(&model->reach, catalogue, error) ||
         cts_tensor_maps_init(&model->tensors, catalogue, error))
         return CTS_MEMORY;
@@ -86,6 +87,8 @@ static void tear_down(struct cts_access_model *model)
         cts_spans_release(&worker->spans);
         cts_spans_release(&worker->sorting);
         cts_sets_release(&worker->scattered);
+        cts_spans_release(&worker->crowd);
+        free(worker->repeats.items);
         free(worker->late.items);
         free(worker->groups.items);
         free(worker->slot_of);
@@ -95,6 +98,9 @@ static void tear_down(struct cts_access_model *model)
     }
     free(model->workers);
     free(model->is_unknown);
+    free(model->stored_of);
+    free(model->stored.items);
+    free(model->witnesses.items);
     cts_access_reach_release(&model->reach);
     cts_tensor_maps_release(&model->tensors);
     free(model->uses.items);

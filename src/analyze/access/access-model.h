@@ -89,8 +89,9 @@ struct cts_piece {
 struct cts_pieces {
     struct cts_piece *items;
     size_t count, capacity;
-    size_t compact_at; /* count at which pieces are compacted; 0: CTS_ACCESS_PIECES_MAX */
-    uint32_t last[32]; /* by warp mod 32: index + 1 of its last piece, to be joined */
+    size_t compact_at;   /* count at which pieces are compacted; 0: CTS_ACCESS_PIECES_MAX */
+    uint64_t lane_bytes; /* of all accesses, each counted */
+    uint32_t last[32];   /* by warp mod 32: index + 1 of its last piece, to be joined */
 };
 
 /* A CTA whose records are not all read yet. */
@@ -148,10 +149,41 @@ struct cts_access_slot {
     size_t row; /* in the worker's rows */
     struct cts_bits *bits;
     struct cts_bits_cached page; /* of its bits, the last one used */
-    size_t leader; /* of the CTA that is being settled: the first slot with the same pieces, */
-    struct cts_intervals set; /*   its set, if this is the leader, */
+    /* of the CTA that is being settled */
+    size_t leader;            /* the first slot with the same pieces; what follows is in this one */
+    bool has_stores, writes;  /* some slot with these pieces stores; stores or is atomic */
+    struct cts_intervals set; /* the union of the pieces, */
     uint64_t set_bytes;       /*   how much that is, */
-    uint64_t warp_distinct;   /*   and how much is new to the warps, likewise */
+    uint64_t piece_bytes;     /*   and of all pieces together */
+    uint64_t warp_distinct;   /* how much is new to the warps */
+    uint64_t start_bits;      /* the bits that are set in some start or stride of a piece */
+    bool has_crowd;           /* the worker's crowd [begin, end) is known: */
+    size_t crowd_begin, crowd_end; /*   the spans that share bytes with another one */
+    /* of the launch: a store's accesses, and whether they can be counted from its bits */
+    uint64_t lanes;
+    bool is_uncounted;
+};
+
+/* A store in the launch at hand, whose bits stay until its races are counted (race-counts.c). */
+struct cts_access_stored {
+    uint32_t site, width_bytes;
+    uint64_t lanes;
+    bool is_uncounted; /* several lanes touch a byte, and how many is not known */
+};
+
+/* Bytes that a CTA's accesses of a store touched once more. */
+struct cts_access_repeat {
+    uint64_t start;
+    uint32_t length_bytes, site;
+};
+
+/* A race between CTAs whose example is looked for: accesses of its first byte. */
+struct cts_access_witness {
+    uint64_t address;
+    size_t row;                         /* of faults */
+    uint32_t site;                      /* the store's */
+    struct cts_access_example store;    /* by it, in the first CTA and thread */
+    struct cts_access_example first[2]; /* by any site, in the first CTA and the next one */
 };
 
 /* Planes of the bits of global memory in a launch. */
@@ -216,6 +248,7 @@ struct cts_access_worker {
     size_t place_hint;
     /* lent to settling */
     struct cts_spans spans, sorting;
+    struct cts_spans crowd; /* of the CTA; moment: cts_access_moment_of() */
     struct cts_intervals parts[4];
     uint64_t *warp_ends;                                   /* by warp */
     struct cts_bits_cached pages[CTS_ACCESS_CACHED_PAGES]; /* of model->touched, by number */
@@ -233,6 +266,10 @@ struct cts_access_worker {
         } *items;
         size_t count, capacity;
     } late; /* records whose lanes are not named yet */
+    struct {
+        struct cts_access_repeat *items;
+        size_t count, capacity;
+    } repeats; /* of the launch */
     uint64_t record_count, access_count;
     enum cts_status status;
     struct cts_error error;
@@ -300,6 +337,17 @@ struct cts_access_model {
     bool knows_barriers, knows_fences;    /* they are recorded */
     bool has_signals; /* the launch takes words by atomics or volatile: they may order others */
     struct cts_access_races races;
+    bool counts_stores;  /* the launch's races may be counted */
+    uint32_t *stored_of; /* by site: index in `stored` + 1 */
+    struct {
+        struct cts_access_stored *items;
+        size_t count, capacity;
+    } stored;
+    struct {
+        struct cts_access_witness *items; /* by address */
+        size_t count, capacity;
+        bool are_read;
+    } witnesses;
     pthread_mutex_t faults_lock;
     bool is_shared; /* several threads are at work */
 };
@@ -341,11 +389,68 @@ CTS_MUST_CHECK enum cts_status cts_access_settle_cta(struct cts_access_worker *w
                                                      struct cts_access_cta *cta);
 /* Paints what is scattered and waits, of the launch at hand. */
 CTS_MUST_CHECK enum cts_status cts_access_paint_scattered(struct cts_access_worker *worker);
+
+/* ---- cta-unite.c ---- */
+
+/* Makes the set of a leader, and all that belongs to it, from the pieces. */
+CTS_MUST_CHECK enum cts_status cts_access_unite(struct cts_access_worker *worker,
+                                                const struct cts_pieces *pieces,
+                                                struct cts_access_slot *leader);
+/* Adds to a set that is made in ascending order. */
+CTS_MUST_CHECK static inline enum cts_status
+cts_access_append(struct cts_intervals *set, uint64_t start, uint64_t end, struct cts_error *error)
+{
+    struct cts_interval *const last = set->count ? &set->items[set->count - 1] : NULL;
+    if (last && start <= last->end) {
+        if (end > last->end) last->end = end;
+        return CTS_OK;
+    }
+    if (set->count == set->capacity && CTS_ARRAY_RESERVE(set, set->count + 1, error))
+        return CTS_MEMORY;
+    set->items[set->count++] = (struct cts_interval){start, end};
+    return CTS_OK;
+}
+/* Whose a span is, and whether it is written, stand where others have their moment. */
+static inline uint32_t cts_access_moment_of(uint16_t warp, bool writes)
+{
+    return (uint32_t)warp << 1 | writes;
+}
+/* Whether no other slot of the CTA touches global memory between the first and last byte of the
+ * leader's set. */
+bool cts_access_is_apart(const struct cts_access_worker *worker, const struct cts_access_cta *cta,
+                         size_t leader);
 /* Unites the pieces of each warp. */
 CTS_MUST_CHECK enum cts_status cts_access_compact(struct cts_access_worker *worker,
                                                   struct cts_pieces *pieces);
 /* Frees what a struct cts_access_cta holds. */
 void cts_access_cta_release(void *cta_state);
+
+/* ---- race-counts.c: races between CTAs, counted from the bits of their stores ---- */
+
+/* The sets of the CTA are known: what its stores add. */
+CTS_MUST_CHECK enum cts_status cts_access_note_stores(struct cts_access_worker *worker,
+                                                      const struct cts_access_cta *cta);
+/* The launch is read: what its workers know of its stores. */
+CTS_MUST_CHECK enum cts_status cts_access_gather_stores(struct cts_access_model *model,
+                                                        struct cts_error *error);
+bool cts_access_can_count_races(const struct cts_access_model *model);
+/* Adds what races to the rows of faults. `in_suspects`: what races is in model->suspects, else it
+ * is what several CTAs touch. */
+CTS_MUST_CHECK enum cts_status cts_access_count_races(struct cts_access_model *model,
+                                                      bool in_suspects, struct cts_error *error);
+void cts_access_forget_stores(struct cts_access_model *model); /* the launch is over */
+
+/* ---- witnesses.c: examples of races between CTAs ---- */
+
+/* Those of races that the launch at hand is the first to have. */
+CTS_MUST_CHECK enum cts_status cts_access_list_witnesses(struct cts_access_model *model,
+                                                         struct cts_error *error);
+/* The records of a run, in a look for others. */
+CTS_MUST_CHECK enum cts_status cts_access_look_for_witnesses(struct cts_access_worker *worker,
+                                                             const struct cts_access_cta *cta,
+                                                             const struct cts_walk_run *run);
+/* The launch has been read for them: the examples are known. */
+void cts_access_conclude_witnesses(struct cts_access_model *model);
 
 /* ---- written.c: what was written before ---- */
 
@@ -379,8 +484,13 @@ CTS_MUST_CHECK enum cts_status cts_access_add_cta_race(struct cts_access_model *
 
 /* ---- faults.c ---- */
 
+/* Without a word that may be a signal and without barriers of the grid all races stay possible. */
+bool cts_access_may_be_ordered(const struct cts_access_model *model);
 CTS_MUST_CHECK enum cts_status cts_access_name_suspects(struct cts_access_model *model,
                                                         struct cts_error *error);
+/* suspects.c: the row of a race between CTAs; the caller holds the lock. */
+struct cts_access_fault_row *cts_access_race_row(struct cts_access_model *model, uint32_t site,
+                                                 struct cts_error *error);
 /* suspects.c: a record, in the looks that name suspects. */
 CTS_MUST_CHECK enum cts_status cts_access_look_again(struct cts_access_worker *worker,
                                                      struct cts_access_cta *cta, size_t record);

@@ -40,12 +40,15 @@ static bool has_two_warps(const struct cts_access_worker *worker, const struct c
     return false;
 }
 
-static const struct cts_intervals *set_of(const struct cts_access_worker *worker, size_t slot)
+/* Whether the crowd of a leader says all about its bytes. */
+static bool is_told_by_crowd(const struct cts_access_worker *worker,
+                             const struct cts_access_cta *cta, size_t leader)
 {
-    return &worker->slots[worker->slots[slot].leader].set;
+    return worker->slots[leader].has_crowd && cts_access_is_apart(worker, cta, leader);
 }
 
-/* The hull of all that is stored; false: nothing is, or by one warp that is alone. */
+/* The hull of all that is stored and not told by crowds; false: nothing is, or by one warp that is
+ * alone. */
 static bool stored_hull(const struct cts_access_worker *worker, const struct cts_access_cta *cta,
                         uint64_t *low, uint64_t *high)
 {
@@ -53,18 +56,14 @@ static bool stored_hull(const struct cts_access_worker *worker, const struct cts
     *high = 0;
     for (size_t i = 0; i < cta->piece_slots && i < worker->slot_count; i++) {
         const struct cts_access_slot *const slot = &worker->slots[i];
-        if (slot->class != CTS_CLASS_STORE || !is_candidate(slot, &cta->pieces[i])) continue;
-        const struct cts_intervals *const set = set_of(worker, i);
+        if (!is_candidate(slot, &cta->pieces[i]) || slot->leader != i || !slot->has_stores ||
+            is_told_by_crowd(worker, cta, i))
+            continue;
+        const struct cts_intervals *const set = &slot->set;
         if (set->items[0].start < *low) *low = set->items[0].start;
         if (set->items[set->count - 1].end > *high) *high = set->items[set->count - 1].end;
     }
     return *high && has_two_warps(worker, cta);
-}
-
-/* Whose a span is, and whether it is stored, stand where others have their moment. */
-static uint32_t moment_of(uint16_t warp, bool stores)
-{
-    return (uint32_t)warp << 1 | stores;
 }
 
 /* The stretches of a piece that lie in the hull. */
@@ -75,7 +74,8 @@ static enum cts_status add_piece(struct cts_access_worker *worker, const struct 
         const uint64_t start = piece->start + (uint64_t)piece->stride_bytes * k;
         const uint64_t end = start + piece->length_bytes;
         if (end <= low || start >= high) continue;
-        const struct cts_span span = {start, piece->length_bytes, moment_of(piece->warp, stores)};
+        const struct cts_span span = {start, piece->length_bytes,
+                                      cts_access_moment_of(piece->warp, stores)};
         if (cts_spans_add(&worker->spans, span, UINT32_MAX, &worker->error)) return CTS_MEMORY;
     }
     return CTS_OK;
@@ -144,13 +144,14 @@ static uint64_t reach_of_others(const struct reach *reach, uint16_t warp)
     return reach->warp[0] == warp ? reach->end[1] : reach->end[0];
 }
 
-static enum cts_status sweep(struct cts_access_worker *worker)
+/* Spans by start. */
+static enum cts_status sweep(struct cts_access_worker *worker, const struct cts_span *spans,
+                             size_t count)
 {
-    struct cts_spans *const spans = &worker->spans;
     struct reach stored = {0}, touched = {0};
-    enum cts_status status = cts_spans_sort(spans, &worker->sorting, &worker->error);
-    for (size_t i = 0; i < spans->count && !status; i++) {
-        const struct cts_span *const span = &spans->items[i];
+    enum cts_status status = CTS_OK;
+    for (size_t i = 0; i < count && !status; i++) {
+        const struct cts_span *const span = &spans[i];
         const uint16_t warp = (uint16_t)(span->moment >> 1);
         const bool stores = span->moment & 1;
         const uint64_t end = span->start + span->length_bytes;
@@ -172,15 +173,25 @@ static bool stores_shared(const struct cts_access_worker *worker, const struct c
     return false;
 }
 
-/* Whether some slot with the pieces of this one stores. */
-static bool stores_pieces(const struct cts_access_worker *worker, const struct cts_access_cta *cta,
-                          size_t leader)
+/* What several warps touch in the hull. */
+static enum cts_status sweep_hull(struct cts_access_worker *worker,
+                                  const struct cts_access_cta *cta, uint64_t low, uint64_t high)
 {
-    for (size_t i = leader; i < cta->piece_slots && i < worker->slot_count; i++)
-        if (cta->pieces[i].count && worker->slots[i].leader == leader &&
-            worker->slots[i].class != CTS_CLASS_READ)
-            return true;
-    return false;
+    enum cts_status status = CTS_OK;
+    for (size_t i = 0; i < cta->piece_slots && i < worker->slot_count && !status; i++) {
+        const struct cts_pieces *const pieces = &cta->pieces[i];
+        const struct cts_access_slot *const slot = &worker->slots[i];
+        if (!is_candidate(slot, pieces) || slot->leader != i) continue;
+        const struct cts_intervals *const set = &slot->set;
+        if (set->items[0].start >= high || set->items[set->count - 1].end <= low) continue;
+        if (slot->has_stores && is_told_by_crowd(worker, cta, i)) continue;
+        for (size_t k = 0; k < pieces->count && !status; k++)
+            status = add_piece(worker, &pieces->items[k], slot->writes, low, high);
+    }
+    if (!status) status = cts_spans_sort(&worker->spans, &worker->sorting, &worker->error);
+    if (!status) status = sweep(worker, worker->spans.items, worker->spans.count);
+    cts_spans_clear(&worker->spans);
+    return status;
 }
 
 enum cts_status cts_access_note_sharing(struct cts_access_worker *worker,
@@ -193,19 +204,15 @@ enum cts_status cts_access_note_sharing(struct cts_access_worker *worker,
     if (!__atomic_load_n(&model->races.has_shared_stores, __ATOMIC_RELAXED) &&
         stores_shared(worker, cta))
         __atomic_store_n(&model->races.has_shared_stores, true, __ATOMIC_RELAXED);
-    if (!stored_hull(worker, cta, &low, &high)) return CTS_OK;
     for (size_t i = 0; i < cta->piece_slots && i < worker->slot_count && !status; i++) {
-        const struct cts_pieces *const pieces = &cta->pieces[i];
         const struct cts_access_slot *const slot = &worker->slots[i];
-        if (!is_candidate(slot, pieces) || slot->leader != i) continue;
-        const struct cts_intervals *const set = &slot->set;
-        if (set->items[0].start >= high || set->items[set->count - 1].end <= low) continue;
-        const bool stores = stores_pieces(worker, cta, i);
-        for (size_t k = 0; k < pieces->count && !status; k++)
-            status = add_piece(worker, &pieces->items[k], stores, low, high);
+        if (!is_candidate(slot, &cta->pieces[i]) || slot->leader != i) continue;
+        if (slot->has_crowd && is_told_by_crowd(worker, cta, i))
+            status = sweep(worker, worker->crowd.items + slot->crowd_begin,
+                           slot->crowd_end - slot->crowd_begin);
     }
-    if (!status) status = sweep(worker);
-    cts_spans_clear(&worker->spans);
+    if (!status && stored_hull(worker, cta, &low, &high))
+        status = sweep_hull(worker, cta, low, high);
     return status;
 }
 

@@ -1,10 +1,5 @@
-/* A CTA's records are all read: its pieces become sets, and the sets bits of the launch.
- *
- * Distinct bytes come from one sweep over the pieces by start: a byte is new to the CTA beyond the
- * furthest end so far, and new to its warp beyond the furthest end of that warp. Pieces that repeat
- * with one stride are swept as rectangles of (row, place in the row) where they are alike: all the
- * same rows (a column of a tile by each warp), or the same places (a field of structs). All others
- * are spread out.
+/* A CTA's records are all read: its pieces become sets (cta-unite.c), and the sets bits of the
+ * launch.
  *
  * Bytes of global memory are *touched by many* when a CTA touches a byte that is touched already:
  * so each CTA touches each byte once, in the union of its sites' sets. */
@@ -12,194 +7,6 @@
 #include <string.h>
 
 #include "analyze/access/access-model.h"
-
-/* ---- from pieces to sets ---- */
-
-/* Adds to a set that is made in ascending order. */
-static inline enum cts_status append(struct cts_intervals *set, uint64_t start, uint64_t end,
-                                     struct cts_error *error)
-{
-    struct cts_interval *const last = set->count ? &set->items[set->count - 1] : NULL;
-    if (last && start <= last->end) {
-        if (end > last->end) last->end = end;
-        return CTS_OK;
-    }
-    if (set->count == set->capacity && CTS_ARRAY_RESERVE(set, set->count + 1, error))
-        return CTS_MEMORY;
-    set->items[set->count++] = (struct cts_interval){start, end};
-    return CTS_OK;
-}
-
-static enum cts_status add_span(struct cts_spans *spans, uint64_t start, uint64_t length,
-                                uint16_t warp, struct cts_error *error)
-{
-    if (spans->count == spans->capacity && CTS_ARRAY_RESERVE(spans, spans->count + 1, error))
-        return CTS_MEMORY;
-    spans->descending |= spans->count && start < spans->items[spans->count - 1].start;
-    spans->items[spans->count++] = (struct cts_span){start, (uint32_t)length, warp};
-    return CTS_OK;
-}
-
-/* The spans by start; how much of them is new to its warp; their union goes to `set`. */
-static enum cts_status sweep(struct cts_access_worker *worker, uint64_t *warp_distinct,
-                             struct cts_intervals *set)
-{
-    struct cts_spans *const spans = &worker->spans;
-    uint64_t *const ends = worker->warp_ends;
-    uint64_t distinct = 0;
-    enum cts_status status = cts_spans_sort(spans, &worker->sorting, &worker->error);
-    if (status) return status;
-    for (size_t i = 0; i < spans->count && !status; i++) {
-        const struct cts_span *const span = &spans->items[i];
-        const uint64_t end = span->start + span->length_bytes, past = ends[span->moment];
-        status = append(set, span->start, end, &worker->error);
-        if (end <= past) continue;
-        distinct += end - (span->start > past ? span->start : past);
-        ends[span->moment] = end;
-    }
-    for (size_t i = 0; i < spans->count; i++) ends[spans->items[i].moment] = 0;
-    *warp_distinct = distinct;
-    cts_spans_clear(spans);
-    return status;
-}
-
-enum shape { PLAIN, SAME_ROWS, SAME_PLACES, MIXED };
-
-/* What the pieces have in common, and their lowest start. */
-static enum shape shape_of(const struct cts_pieces *pieces, uint64_t *lowest)
-{
-    const struct cts_piece *const first = &pieces->items[0];
-    const uint32_t stride = first->stride_bytes;
-    bool alike = true, same_count = true;
-    *lowest = first->start;
-    for (size_t i = 0; i < pieces->count; i++) {
-        const struct cts_piece *const piece = &pieces->items[i];
-        alike &= piece->stride_bytes == stride;
-        same_count &= piece->count == first->count;
-        if (piece->start < *lowest) *lowest = piece->start;
-    }
-    if (!alike) return MIXED;
-    if (!stride) return PLAIN;
-    bool same_rows = same_count, same_places = true;
-    for (size_t i = 0; i < pieces->count && (same_rows || same_places); i++) {
-        const struct cts_piece *const piece = &pieces->items[i];
-        const uint64_t distance = piece->start - *lowest;
-        same_rows &= distance + piece->length_bytes <= stride;
-        same_places &= piece->length_bytes == first->length_bytes &&
-                       (distance < stride ? distance == 0 : distance % stride == 0) &&
-                       distance / stride + piece->count <= UINT32_MAX;
-    }
-    return same_rows ? SAME_ROWS : same_places ? SAME_PLACES : MIXED;
-}
-
-static enum cts_status spread(struct cts_access_worker *worker, const struct cts_pieces *pieces)
-{
-    for (size_t i = 0; i < pieces->count; i++) {
-        const struct cts_piece *const piece = &pieces->items[i];
-        for (uint32_t k = 0; k < piece->count; k++)
-            if (add_span(&worker->spans, piece->start + (uint64_t)piece->stride_bytes * k,
-                         piece->length_bytes, piece->warp, &worker->error))
-                return CTS_MEMORY;
-    }
-    return CTS_OK;
-}
-
-/* Every piece has the same rows: the places in the row are swept, and repeated. */
-static enum cts_status unite_same_rows(struct cts_access_worker *worker,
-                                       const struct cts_pieces *pieces, uint64_t *warp_distinct,
-                                       struct cts_intervals *set)
-{
-    struct cts_intervals *const row = &worker->parts[3];
-    const struct cts_piece *const first = &pieces->items[0];
-    enum cts_status status = CTS_OK;
-    row->count = 0;
-    for (size_t i = 0; i < pieces->count && !status; i++)
-        status = add_span(&worker->spans, pieces->items[i].start, pieces->items[i].length_bytes,
-                          pieces->items[i].warp, &worker->error);
-    if (!status) status = sweep(worker, warp_distinct, row);
-    *warp_distinct *= first->count;
-    for (uint32_t k = 0; k < first->count; k++) {
-        const uint64_t shift = (uint64_t)first->stride_bytes * k;
-        for (size_t i = 0; i < row->count && !status; i++)
-            status =
-                append(set, row->items[i].start + shift, row->items[i].end + shift, &worker->error);
-    }
-    return status;
-}
-
-/* Every piece has the same places in its rows: the rows are swept. */
-static enum cts_status unite_same_places(struct cts_access_worker *worker,
-                                         const struct cts_pieces *pieces, uint64_t lowest,
-                                         uint64_t *warp_distinct, struct cts_intervals *set)
-{
-    struct cts_intervals *const rows = &worker->parts[3];
-    const struct cts_piece *const first = &pieces->items[0];
-    const uint64_t stride = first->stride_bytes;
-    enum cts_status status = CTS_OK;
-    rows->count = 0;
-    for (size_t i = 0; i < pieces->count && !status; i++) {
-        const struct cts_piece *const piece = &pieces->items[i];
-        status = add_span(&worker->spans, (piece->start - lowest) / stride, piece->count,
-                          piece->warp, &worker->error);
-    }
-    if (!status) status = sweep(worker, warp_distinct, rows);
-    *warp_distinct *= first->length_bytes;
-    for (size_t i = 0; i < rows->count; i++)
-        for (uint64_t k = rows->items[i].start; k < rows->items[i].end && !status; k++)
-            status = append(set, lowest + k * stride, lowest + k * stride + first->length_bytes,
-                            &worker->error);
-    return status;
-}
-
-static enum cts_status unite(struct cts_access_worker *worker, const struct cts_pieces *pieces,
-                             uint64_t *warp_distinct, struct cts_intervals *set)
-{
-    uint64_t lowest;
-    const enum shape shape = shape_of(pieces, &lowest);
-    set->count = 0;
-    *warp_distinct = 0;
-    if (shape == SAME_ROWS) return unite_same_rows(worker, pieces, warp_distinct, set);
-    if (shape == SAME_PLACES) return unite_same_places(worker, pieces, lowest, warp_distinct, set);
-    const enum cts_status status = spread(worker, pieces);
-    return status ? status : sweep(worker, warp_distinct, set);
-}
-
-static int by_warp(const void *left, const void *right)
-{
-    const struct cts_span *const a = left, *const b = right;
-    if (a->moment != b->moment) return a->moment < b->moment ? -1 : 1;
-    return (a->start > b->start) - (a->start < b->start);
-}
-
-enum cts_status cts_access_compact(struct cts_access_worker *worker, struct cts_pieces *pieces)
-{
-    struct cts_spans *const spans = &worker->spans;
-    const enum cts_status status = spread(worker, pieces);
-    if (status) return status;
-    qsort(spans->items, spans->count, sizeof *spans->items, by_warp);
-    if (CTS_ARRAY_RESERVE(pieces, spans->count, &worker->error)) return CTS_MEMORY;
-    pieces->count = 0;
-    for (size_t i = 0; i < spans->count; i++) {
-        const struct cts_span *const span = &spans->items[i];
-        struct cts_piece *const last = pieces->count ? &pieces->items[pieces->count - 1] : NULL;
-        const uint64_t end = span->start + span->length_bytes;
-        if (last && last->warp == span->moment && span->start <= last->start + last->length_bytes &&
-            end - last->start <= UINT32_MAX) {
-            if (end > last->start + last->length_bytes)
-                last->length_bytes = (uint32_t)(end - last->start);
-            continue;
-        }
-        pieces->items[pieces->count++] = (struct cts_piece){.start = span->start,
-                                                            .length_bytes = span->length_bytes,
-                                                            .count = 1,
-                                                            .warp = (uint16_t)span->moment};
-    }
-    cts_spans_clear(spans);
-    memset(pieces->last, 0, sizeof pieces->last);
-    pieces->compact_at =
-        pieces->count * 2 > CTS_ACCESS_PIECES_MAX ? pieces->count * 2 : CTS_ACCESS_PIECES_MAX;
-    return CTS_OK;
-}
 
 /* ---- from sets to bits ---- */
 
@@ -510,10 +317,20 @@ static size_t leader_of(const struct cts_access_worker *worker, const struct cts
     return index;
 }
 
+static void join_leader(struct cts_access_worker *worker, size_t index, size_t leader)
+{
+    struct cts_access_slot *const slot = &worker->slots[index];
+    struct cts_access_slot *const first = &worker->slots[leader];
+    if (index == leader) slot->has_stores = slot->writes = false;
+    slot->leader = leader;
+    first->has_stores |= slot->class == CTS_CLASS_STORE;
+    first->writes |= slot->class != CTS_CLASS_READ;
+}
+
 static void find_leaders(struct cts_access_worker *worker, const struct cts_access_cta *cta)
 {
     for (size_t i = 0; i < cta->piece_slots && i < worker->slot_count; i++)
-        if (cta->pieces[i].count) worker->slots[i].leader = leader_of(worker, cta, i);
+        if (cta->pieces[i].count) join_leader(worker, i, leader_of(worker, cta, i));
 }
 
 /* The slot's set and what is new in it. */
@@ -523,8 +340,7 @@ static enum cts_status measure_slot(struct cts_access_worker *worker,
     struct cts_access_slot *const slot = &worker->slots[index];
     struct cts_access_slot *const leader = &worker->slots[slot->leader];
     const enum cts_status status =
-        leader == slot ? unite(worker, &cta->pieces[index], &slot->warp_distinct, &slot->set)
-                       : CTS_OK;
+        leader == slot ? cts_access_unite(worker, &cta->pieces[index], slot) : CTS_OK;
     if (leader == slot && !status) slot->set_bytes = cts_intervals_bytes(&slot->set);
     if (status || slot->row == SIZE_MAX) return status;
     struct cts_access_counts *const counts = &worker->rows.items[slot->row].counts;
@@ -536,25 +352,6 @@ static enum cts_status measure_slot(struct cts_access_worker *worker,
 static size_t slots_of(const struct cts_access_worker *worker, const struct cts_access_cta *cta)
 {
     return cta->piece_slots < worker->slot_count ? cta->piece_slots : worker->slot_count;
-}
-
-/* Whether no other slot of the CTA touches global memory between the first and last byte of the
- * leader's set. */
-static bool is_apart(const struct cts_access_worker *worker, const struct cts_access_cta *cta,
-                     size_t leader)
-{
-    const struct cts_intervals *const set = &worker->slots[leader].set;
-    for (size_t i = 0; i < slots_of(worker, cta); i++) {
-        const struct cts_access_slot *const other = &worker->slots[i];
-        const struct cts_intervals *const more = &other->set;
-        if (!cta->pieces[i].count || other->leader != i || i == leader ||
-            other->space != CTS_SPACE_GLOBAL)
-            continue;
-        if (more->items[0].start < set->items[set->count - 1].end &&
-            set->items[0].start < more->items[more->count - 1].end)
-            return false;
-    }
-    return true;
 }
 
 /* The leader's set waits, for all slots that have it. */
@@ -602,7 +399,8 @@ static enum cts_status unite_sets(struct cts_access_worker *worker, struct cts_i
     enum cts_status status = CTS_OK;
     if (!before->count || before->items[before->count - 1].start <= set->items[0].start) {
         for (size_t i = 0; i < set->count && !status; i++)
-            status = append(*all, set->items[i].start, set->items[i].end, &worker->error);
+            status =
+                cts_access_append(*all, set->items[i].start, set->items[i].end, &worker->error);
         return status;
     }
     status = cts_intervals_unite(before, set, *next, &worker->error);
@@ -623,7 +421,7 @@ static enum cts_status settle_set(struct cts_access_worker *worker,
     const bool has_bits = is_global || slot->space == CTS_SPACE_CONSTANT;
     const bool is_late = has_bits && is_scattered(model, &slot->set);
     const bool has_union = is_global && model->look == CTS_LOOK_COUNT;
-    const bool is_alone = has_union && is_late && is_apart(worker, cta, leader);
+    const bool is_alone = has_union && is_late && cts_access_is_apart(worker, cta, leader);
     const enum cts_status status =
         is_late ? put_off_slots(worker, cta, leader, is_alone) : paint_slots(worker, cta, leader);
     if (status || !has_union) return status;
@@ -637,7 +435,7 @@ static void forget_pieces(const struct cts_access_worker *worker, struct cts_acc
     for (size_t i = 0; i < slots_of(worker, cta); i++) {
         struct cts_pieces *const pieces = &cta->pieces[i];
         if (!pieces->count) continue;
-        pieces->count = pieces->compact_at = 0;
+        pieces->count = pieces->compact_at = pieces->lane_bytes = 0;
         memset(pieces->last, 0, sizeof pieces->last);
     }
 }
@@ -675,8 +473,10 @@ enum cts_status cts_access_settle_cta(struct cts_access_worker *worker, struct c
     find_leaders(worker, cta);
     enum cts_status status = measure_slots(worker, cta);
     if (!status) status = cts_access_note_sharing(worker, cta);
+    if (!status) status = cts_access_note_stores(worker, cta);
     if (!status) status = settle_slots(worker, cta);
     forget_pieces(worker, cta);
+    cts_spans_clear(&worker->crowd);
     if (!status && model->look < CTS_LOOK_ORDER && worker->scattered.count >= model->scattered_max)
         status = cts_access_paint_scattered(worker);
     if (cta->shared_words) memset(cta->shared_written, 0, cta->shared_words * sizeof(uint64_t));

@@ -6,8 +6,9 @@
  * stores first may have been stored in time; that is a race and told as one.
  *
  * The third look counts, for each site, accesses to what is outside, uninitialised or stored in a
- * race, and keeps an example: of the first launch the lowest address, then CTA, then thread. A
- * fourth one finds who else touches the byte of a race's example. */
+ * race, and keeps an example: of the first launch the lowest address, then CTA, then thread. Races
+ * can mostly be counted without it (race-counts.c). Who touches the byte of a race's example is
+ * found in the last look (witnesses.c). */
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,8 +31,7 @@ static enum cts_status judge_page(void *state, uint64_t page_start, uint64_t *wo
     return CTS_OK;
 }
 
-/* Without a word that may be a signal and without barriers of the grid all races stay possible. */
-static bool may_be_ordered(const struct cts_access_model *model)
+bool cts_access_may_be_ordered(const struct cts_access_model *model)
 {
     const struct cts_catalogue *const catalogue = model->catalogue;
     bool may = model->has_signals;
@@ -53,10 +53,15 @@ enum cts_status cts_access_name_suspects(struct cts_access_model *model, struct 
             status =
                 cts_bits_each(&model->suspects, judge_page, &found[CTS_SUSPECT_UNWRITTEN], error);
     }
-    if (!status && found[CTS_SUSPECT_RACE] && may_be_ordered(model)) {
+    const bool may_be_ordered = cts_access_may_be_ordered(model);
+    if (!status && found[CTS_SUSPECT_RACE] && may_be_ordered) {
         model->look = CTS_LOOK_SIGNAL;
         status = cts_access_read_launch(model, error);
         if (!status) found[CTS_SUSPECT_RACE] = cts_access_take_ordered(model);
+    }
+    if (!status && found[CTS_SUSPECT_RACE] && cts_access_can_count_races(model)) {
+        status = cts_access_count_races(model, may_be_ordered, error);
+        found[CTS_SUSPECT_RACE] = false;
     }
     const bool any =
         found[CTS_SUSPECT_OUTSIDE] || found[CTS_SUSPECT_UNWRITTEN] || found[CTS_SUSPECT_RACE];
@@ -64,15 +69,7 @@ enum cts_status cts_access_name_suspects(struct cts_access_model *model, struct 
         model->look = CTS_LOOK_NAME;
         status = cts_access_read_launch(model, error);
     }
-    bool new_race = false;
-    for (size_t i = 0; i < model->faults.count; i++)
-        new_race |= model->faults.items[i].kind == CTS_FINDING_RACE &&
-                    model->faults.items[i].fault.scope == CTS_RACE_OF_CTAS &&
-                    model->faults.items[i].fault.example.launch == model->launch_index;
-    if (!status && new_race) {
-        model->look = CTS_LOOK_OTHER;
-        status = cts_access_read_launch(model, error);
-    }
+    if (!status) status = cts_access_list_witnesses(model, error);
     model->look = look;
     return status;
 }

@@ -13,6 +13,7 @@ struct scan {
     struct cts_access_place_sum *places;
     size_t hint;
     bool finds;                          /* faults are looked for */
+    bool keeps_races;                    /* bytes that race are suspects; else they are counted */
     uint64_t written_start, written_end; /* a stretch of memory that is ... */
     bool is_written;                     /* ... or is not written */
     uint64_t fill_start, fill_end;       /* written in this launch, to be noted */
@@ -124,7 +125,9 @@ static enum cts_status scan_place(struct scan *scan, const uint64_t *bits, uint6
         cts_bits_count((bits[CTS_PLANE_STORED] | bits[CTS_PLANE_ATOMIC]) & inside);
     if (!scan->finds || !touched) return CTS_OK;
     const uint64_t race = bits[CTS_PLANE_MANY] & bits[CTS_PLANE_STORED] & inside;
-    enum cts_status status = race ? suspect(scan, CTS_SUSPECT_RACE, start, race, error) : CTS_OK;
+    enum cts_status status = CTS_OK;
+    if (race && scan->keeps_races) status = suspect(scan, CTS_SUSPECT_RACE, start, race, error);
+    model->found[CTS_SUSPECT_RACE] |= race != 0;
     if (is_outside && !status && !model->result->no_allocations) {
         const uint64_t stray = strayed(scan, bits, start, touched);
         model->result->foreign_bytes += cts_bits_count(touched & ~stray);
@@ -250,15 +253,30 @@ static void gather_places(struct cts_access_model *model)
     }
 }
 
+/* Reads the launch for examples of its races, unless it has been. */
+static enum cts_status find_witnesses(struct cts_access_model *model, struct cts_error *error)
+{
+    const enum cts_access_look look = model->look;
+    enum cts_status status = CTS_OK;
+    if (model->witnesses.count && !model->witnesses.are_read) {
+        model->look = CTS_LOOK_OTHER;
+        status = cts_access_read_launch(model, error);
+        model->look = look;
+    }
+    if (!status) cts_access_conclude_witnesses(model);
+    return status;
+}
+
 static enum cts_status finish(struct cts_access_model *model, bool is_wanted,
                               struct cts_error *error)
 {
     struct cts_access_place_sum *const sums = model->workers[0].places;
     const size_t count = model->catalogue->allocation_count + 1;
-    struct scan scan = {.model = model,
-                        .places = sums,
-                        .finds = is_wanted && !model->options.per_launch &&
-                                 !model->result->packed_lanes};
+    struct scan scan = {
+        .model = model,
+        .places = sums,
+        .finds = is_wanted && !model->options.per_launch && !model->result->packed_lanes,
+        .keeps_races = cts_access_may_be_ordered(model) || !cts_access_can_count_races(model)};
     enum cts_status status = CTS_OK;
     gather_places(model);
     memset(model->found, 0, sizeof model->found);
@@ -268,9 +286,11 @@ static enum cts_status finish(struct cts_access_model *model, bool is_wanted,
             cts_shadow_fill(model->written, scan.fill_start, scan.fill_end, CTS_WRITER_HOST, error);
     if (!status && is_wanted) status = list_places(model, sums, error);
     memset(sums, 0, count * sizeof *sums);
-    if (!status && !cts_bits_is_empty(&model->suspects))
+    if (!status && (!cts_bits_is_empty(&model->suspects) || model->found[CTS_SUSPECT_RACE]))
         status = cts_access_name_suspects(model, error);
     if (!status) status = cts_access_find_cta_races(model, error);
+    if (!status) status = find_witnesses(model, error);
+    cts_access_forget_stores(model);
     cts_bits_clear(&model->touched);
     cts_bits_clear(&model->suspects);
     return status;
@@ -298,6 +318,8 @@ enum cts_status cts_access_run_launch(struct cts_access_model *model,
     model->owner = model->options.per_launch ? turn->launch_index : model->launch->kernel;
     model->look = is_wanted ? CTS_LOOK_COUNT : CTS_LOOK_WRITES;
     model->has_signals = false;
+    model->counts_stores = is_wanted && !model->options.per_launch && !model->options.costs_only &&
+                           !model->result->packed_lanes;
     cts_access_begin_races(model, is_wanted);
     model->watches_shared = !model->options.per_launch && knows_all(model);
     if (turn->chunk_begin == turn->chunk_end) return CTS_OK;

@@ -40,6 +40,7 @@ enum cts_status cts_access_find_cta_races(struct cts_access_model *model, struct
     } else {
         model->look = CTS_LOOK_RACES;
         status = cts_access_read_launch(model, error);
+        model->witnesses.are_read = true;
         model->look = look;
         cts_access_forget_alike(&model->races);
     }

@@ -45,11 +45,13 @@ static enum cts_status read_run(void *state, unsigned thread, void *cta_state,
     const bool again = model->look >= CTS_LOOK_ORDER;
     enum cts_status status = CTS_OK;
     worker->batch = run->batch;
-    if (model->look == CTS_LOOK_RACES)
+    if (model->look == CTS_LOOK_RACES || model->look == CTS_LOOK_OTHER)
+        status = cts_access_look_for_witnesses(worker, cta_state, run);
+    if (model->look == CTS_LOOK_RACES && !status)
         status = cts_access_take_race_run(worker, cta_state, run);
-    else if (again)
+    else if (again && model->look != CTS_LOOK_OTHER && !status)
         status = look_again(worker, cta_state, run);
-    else
+    else if (!again)
         for (size_t i = run->begin; i < run->end && !status; i++)
             status = cts_access_add_record(worker, cta_state, i);
     if (status) *error = worker->error;
@@ -87,12 +89,20 @@ enum cts_status cts_access_walk_set_up(struct cts_access_model *model, struct ct
     return cts_walk_new(&options, &model->walk, error);
 }
 
+/* The bits of stores are needed until races are counted; a site's other spaces but constant memory
+ * have the same ones. */
+static bool is_kept(const struct cts_access_model *model, const struct cts_access_slot *slot)
+{
+    return model->look == CTS_LOOK_COUNT && slot->space != CTS_SPACE_CONSTANT &&
+           model->stored_of[slot->site];
+}
+
 static void forget_slots(struct cts_access_worker *worker)
 {
     for (size_t i = 0; i < worker->slot_count; i++) {
         struct cts_access_slot *const slot = &worker->slots[i];
         worker->slot_of[(size_t)slot->site * CTS_ACCESS_SPACES + slot->space] = 0;
-        cts_bits_clear(slot->bits);
+        if (!is_kept(worker->model, slot)) cts_bits_clear(slot->bits);
         cts_intervals_release(&slot->set);
     }
     memset(worker->pages, 0, sizeof worker->pages);
@@ -110,6 +120,7 @@ enum cts_status cts_access_read_launch(struct cts_access_model *model, struct ct
                                               : cts_access_paint_scattered(worker);
         if (status) *error = model->workers[i].error;
     }
+    if (!status) status = cts_access_gather_stores(model, error);
     /* Only now: sites' bits are of all workers. */
     for (unsigned i = 0; i < model->worker_count; i++) {
         struct cts_access_worker *const worker = &model->workers[i];

@@ -191,13 +191,17 @@ static void count_places(struct cts_access_worker *worker, const struct cts_acce
 
 /* ---- pieces ---- */
 
-/* Joins a stretch to the warp's last piece if it goes on where that ends. */
-static bool join(struct cts_piece *piece, const struct cts_access_stretch *s)
+enum { SCATTERED_STRETCHES = 5 };
+
+/* Joins a stretch to the warp's last piece if it goes on where that ends; `may_overlap`: also if it
+ * touches bytes of it again. */
+static bool join(struct cts_piece *piece, const struct cts_access_stretch *s, bool may_overlap)
 {
     if (piece->count != s->count || piece->stride_bytes != s->stride_bytes) return false;
     const uint64_t piece_end = piece->start + piece->length_bytes;
     const uint64_t end = s->start + s->length_bytes;
     if (s->start <= piece_end && end >= piece->start) {
+        if (!may_overlap && s->start < piece_end && end > piece->start) return false;
         const uint64_t start = s->start < piece->start ? s->start : piece->start;
         const uint64_t length = (end > piece_end ? end : piece_end) - start;
         /* Stretches that touch would be counted twice where they overlap. */
@@ -212,11 +216,14 @@ static bool join(struct cts_piece *piece, const struct cts_access_stretch *s)
     return !__builtin_add_overflow(piece->count, s->count, &piece->count);
 }
 
+/* The bytes of a stretch that a warp touched; `is_one`: of few in its record. Of scattered ones it
+ * stays known how many there are of a byte. */
 static enum cts_status add_piece(struct cts_access_worker *worker, struct cts_pieces *pieces,
-                                 uint16_t warp, const struct cts_access_stretch *s)
+                                 uint16_t warp, const struct cts_access_stretch *s, bool is_one)
 {
     uint32_t *const last = &pieces->last[warp % 32];
-    if (*last && pieces->items[*last - 1].warp == warp && join(&pieces->items[*last - 1], s))
+    if (*last && pieces->items[*last - 1].warp == warp &&
+        join(&pieces->items[*last - 1], s, is_one))
         return CTS_OK;
     if (pieces->count == pieces->capacity &&
         CTS_ARRAY_RESERVE(pieces, pieces->count + 1, &worker->error))
@@ -312,7 +319,7 @@ static enum cts_status add_local(struct cts_access_worker *worker, struct cts_pi
             .start = thread << 40 | (addresses[lane] & ((UINT64_C(1) << 40) - 1)),
             .length_bytes = width_bytes,
             .count = 1};
-        const enum cts_status status = add_piece(worker, pieces, access.warp, &stretch);
+        const enum cts_status status = add_piece(worker, pieces, access.warp, &stretch, true);
         if (status) return status;
     }
     return CTS_OK;
@@ -333,7 +340,9 @@ static enum cts_status add_bytes(struct cts_access_worker *worker, struct cts_ac
         cts_access_stretches(worker->batch, record, slot->width_bytes, list.items, &worker->error);
     enum cts_status status = list.count ? CTS_OK : worker->error.status;
     for (unsigned i = 0; i < list.count && !status; i++)
-        status = add_piece(worker, pieces, warp, &list.items[i]);
+        status = add_piece(worker, pieces, warp, &list.items[i], list.count < SCATTERED_STRETCHES);
+    pieces->lane_bytes +=
+        (uint64_t)__builtin_popcount(worker->batch->mask[record]) * slot->width_bytes;
     if (status || model->look == CTS_LOOK_WRITES) return status;
     if (slot->space == CTS_SPACE_SHARED && model->watches_shared)
         return watch_shared(worker, cta, slot, &list);

@@ -72,6 +72,12 @@ static struct cts_access_fault_row *fault_row(struct cts_access_model *model,
     return fault_row_of(model, &wanted, error);
 }
 
+struct cts_access_fault_row *cts_access_race_row(struct cts_access_model *model, uint32_t site,
+                                                 struct cts_error *error)
+{
+    return fault_row(model, CTS_FINDING_RACE, site, CTS_SPACE_GLOBAL, error);
+}
+
 static bool is_before(const struct cts_access_example *a, const struct cts_access_example *b)
 {
     if (a->address != b->address) return a->address < b->address;
@@ -322,7 +328,7 @@ static struct cts_access_fault_row *race_row(struct naming *naming, uint32_t sit
     struct cts_access_model *const model = worker->model;
     if (naming->row && naming->site == site) return &model->faults.items[naming->row - 1];
     struct cts_access_fault_row *const row =
-        fault_row(model, CTS_FINDING_RACE, site, CTS_SPACE_GLOBAL, &naming->again.worker->error);
+        cts_access_race_row(model, site, &naming->again.worker->error);
     if (!row) return NULL;
     naming->row = (size_t)(row - model->faults.items) + 1;
     naming->site = site;
@@ -428,28 +434,6 @@ static enum cts_status put_off(const struct again *again)
                                                            : CTS_OK;
 }
 
-static bool is_of_ctas(const struct cts_access_model *model, const struct cts_access_fault_row *row)
-{
-    return row->kind == CTS_FINDING_RACE && row->fault.scope == CTS_RACE_OF_CTAS &&
-           row->fault.example.launch == model->launch_index;
-}
-
-static void find_others(const struct again *again)
-{
-    struct cts_access_model *const model = again->worker->model;
-    for (size_t i = 0; i < model->faults.count; i++) {
-        struct cts_access_fault *const fault = &model->faults.items[i].fault;
-        if (!is_of_ctas(model, &model->faults.items[i]) || fault->example.cta == again->cta->cta)
-            continue;
-        for (uint32_t mask = again->mask; mask; mask &= mask - 1) {
-            const unsigned lane = (unsigned)__builtin_ctz(mask);
-            if (fault->example.address - again->addresses[lane] >= again->width_bytes) continue;
-            const struct cts_access_example other = example_of(again, lane, fault->example.address);
-            if (!fault->other.known || is_before(&other, &fault->other)) fault->other = other;
-        }
-    }
-}
-
 /* A use of what is suspected of a race, or of a word that may order it: one that is taken by
  * atomics, or is volatile. */
 static enum cts_status note_signals(const struct again *again)
@@ -506,42 +490,6 @@ static bool touches_suspects(const struct cts_access_model *model,
     return false;
 }
 
-/* Whether a record may touch the byte of an example: in the last look nothing else counts. */
-static bool touches_examples(const struct cts_access_model *model,
-                             const struct cts_access_stretch *stretches, unsigned count)
-{
-    enum { FEW = 16 };
-    if (model->faults.count > FEW) return touches_suspects(model, stretches, count);
-    for (size_t f = 0; f < model->faults.count; f++) {
-        if (!is_of_ctas(model, &model->faults.items[f])) continue;
-        const uint64_t address = model->faults.items[f].fault.example.address;
-        for (unsigned i = 0; i < count; i++)
-            if (address - stretches[i].start <
-                (uint64_t)stretches[i].stride_bytes * (stretches[i].count - 1) +
-                    stretches[i].length_bytes)
-                return true;
-    }
-    return false;
-}
-
-/* False: a list's lanes touch no example, so that the record need not be looked at again. */
-static bool list_may_touch(const struct cts_access_worker *worker, size_t record, uint32_t width)
-{
-    const struct cts_access_model *const model = worker->model;
-    const struct cts_acc_batch *const batch = worker->batch;
-    const uint32_t *const offsets = batch->offsets + batch->offset_start[record];
-    const unsigned lanes = (unsigned)__builtin_popcount(batch->mask[record]);
-    if (batch->pattern[record] != CTS_PATTERN_LIST) return true;
-    for (size_t f = 0; f < model->faults.count; f++) {
-        if (!is_of_ctas(model, &model->faults.items[f])) continue;
-        const uint64_t from_base =
-            model->faults.items[f].fault.example.address - batch->base[record];
-        for (unsigned k = 0; k < lanes; k++)
-            if (from_base - offsets[k] < width) return true;
-    }
-    return false;
-}
-
 enum cts_status cts_access_look_again(struct cts_access_worker *worker, struct cts_access_cta *cta,
                                       size_t i)
 {
@@ -552,8 +500,6 @@ enum cts_status cts_access_look_again(struct cts_access_worker *worker, struct c
     const struct cts_site *const site = &catalogue->sites[access.site];
     if (!site->width_bytes || site->width_bytes > CTS_ACCESS_WIDTH_MAX) return CTS_OK;
     if (model->look == CTS_LOOK_SIGNAL && cts_access_are_too_many(model)) return CTS_OK;
-    if (model->look == CTS_LOOK_OTHER && !list_may_touch(worker, i, site->width_bytes))
-        return CTS_OK;
     struct cts_access_stretch stretches[CTS_WARP_LANES];
     const unsigned count =
         cts_access_stretches(worker->batch, i, site->width_bytes, stretches, &worker->error);
@@ -562,10 +508,7 @@ enum cts_status cts_access_look_again(struct cts_access_worker *worker, struct c
                             (site->is_volatile || cts_operation_is_atomic(site->operation));
     cta->moment++;
     if (model->look == CTS_LOOK_NAME && !may_be_named(model, site)) return CTS_OK;
-    const bool touches = model->look == CTS_LOOK_OTHER
-                             ? touches_examples(model, stretches, count)
-                             : may_signal || touches_suspects(model, stretches, count);
-    if (!touches) return CTS_OK;
+    if (!may_signal && !touches_suspects(model, stretches, count)) return CTS_OK;
     struct again again = {.worker = worker,
                           .cta = cta,
                           .site = access.site,
@@ -580,13 +523,8 @@ enum cts_status cts_access_look_again(struct cts_access_worker *worker, struct c
     if (model->look == CTS_LOOK_ORDER) return look_at_order(&again);
     if (model->look == CTS_LOOK_NAME && can_wait(&again, count)) return put_off(&again);
     pthread_mutex_lock(&model->faults_lock);
-    enum cts_status status = CTS_OK;
-    if (model->look == CTS_LOOK_SIGNAL)
-        status = note_signals(&again);
-    else if (model->look == CTS_LOOK_NAME)
-        status = name_accesses(&again);
-    else
-        find_others(&again);
+    const enum cts_status status =
+        model->look == CTS_LOOK_SIGNAL ? note_signals(&again) : name_accesses(&again);
     pthread_mutex_unlock(&model->faults_lock);
     return status;
 }
