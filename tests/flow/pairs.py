@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Programs with one defect and their mended twins (pairs.cu): `ctascope flow` finds the defect, for
-certain, and nothing in the mended one.
-pairs.py BUILD_DIR [NAME...]"""
+"""Programs with one defect and their mended twins (pairs.cu, more-pairs.cu): `ctascope flow` finds the
+defect, for certain, and nothing in the mended one.
+pairs.py BUILD_DIR [--source FILE] [NAME...]"""
+import argparse
 import json
 import os
 import re
@@ -12,7 +13,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 SPEED = ("needless order", "order by reuse", "needless wait", "fusion")
-SOURCE = os.path.join(HERE, "pairs.cu")
+SOURCES = [os.path.join(HERE, name) for name in ("pairs.cu", "more-pairs.cu")]
 
 
 def run(*arguments, codes=(0,), **options):
@@ -23,9 +24,9 @@ def run(*arguments, codes=(0,), **options):
     return done.stdout
 
 
-def expected():
+def expected(source):
     """{name: (finding, whether it is certain)}, from the comments."""
-    with open(SOURCE) as text:
+    with open(source) as text:
         return {name: (finding if finding == "possible race" else finding.removeprefix("possible "),
                        not finding.startswith("possible ")) for finding, name in
                 re.findall(r"^// ([a-z ]+): .*\nstatic void (\w+)\(\)", text.read(), re.M)}
@@ -69,20 +70,32 @@ def texts(found):
                      f"{f['other_name'] or ''} {f['bytes']} {f['reason'] or ''}" for f in found)
 
 
-def main():
-    ctascope = os.path.join(sys.argv[1], "bin", "ctascope")
-    pairs = expected()
-    names = sys.argv[2:] or sorted(pairs)
+def check_all(ctascope, source, wanted):
+    """How many pairs of the source were checked, and the problems."""
+    pairs = expected(source)
+    names = [name for name in wanted if name in pairs] if wanted else sorted(pairs)
     with tempfile.TemporaryDirectory() as where, ThreadPoolExecutor(2) as pool:
         program = os.path.join(where, "pairs")
-        build = (ctascope, "cc", "-O2", "--device=cpu", "--host-accesses", SOURCE, "-o")
-        run(*build, program)
+        build = (ctascope, "cc", "-O2", "--device=cpu", "--host-accesses", source, "-o")
+        if names:
+            run(*build, program)
         if any(needs_values(pairs[name][0]) for name in names):
             run(*build, program + "-values", "--values")
         found = list(pool.map(lambda name: check(ctascope, program, name, *pairs[name]), names))
-    problems = [text for one in found for text in one]
+    return len(names), [text for one in found for text in one]
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("build")
+    parser.add_argument("--source", choices=SOURCES, action="append")
+    parser.add_argument("names", nargs="*")
+    options = parser.parse_args()
+    ctascope = os.path.join(options.build, "bin", "ctascope")
+    done = [check_all(ctascope, source, options.names) for source in options.source or SOURCES]
+    problems = [text for _, texts in done for text in texts]
     print("\n".join(problems))
-    print(f"{len(names)} pairs, {len(problems)} problems")
+    print(f"{sum(count for count, _ in done)} pairs, {len(problems)} problems")
     return 1 if problems else 0
 
 

@@ -3,7 +3,7 @@
 
     flow.py --ctascope PROGRAM --work DIRECTORY [--table] [NAME...]
 
-pairs.cu is compiled by nvcc. Each defect is found, but for those that UNSEEN says why; nothing is found in
+pairs.cu and more-pairs.cu are compiled by nvcc. Each defect is found, but for those that UNSEEN says why; nothing is found in
 the mended programs, but for what POSSIBLE names. Ends with 77 without GPU or compiler.
 """
 import argparse
@@ -18,7 +18,9 @@ from concurrent.futures import ThreadPoolExecutor
 HERE = os.path.dirname(os.path.abspath(__file__))
 CPU = "CPU accesses are not recorded"
 UNSEEN = {"download": CPU, "other_stream": CPU, "upload": CPU, "managed": CPU, "host_function": CPU,
-          "repeated_upload": CPU, "round_trip": CPU, "unread": CPU}
+          "repeated_upload": CPU, "round_trip": CPU, "unread": CPU, "mapped": CPU, "wrong_poll": CPU,
+          "event_before_copy": CPU, "staging": CPU}
+TWO_DEVICES = ("peer", "other_device")
 # Locks of host threads are not recorded: threads that hand work over may not have synchronised.
 POSSIBLE = ("handover", "turns")
 
@@ -38,7 +40,7 @@ def run(*command, timeout=120):
 
 def findings(options, program, name, defect, values):
     path = os.path.join(options.work, f"{name}.{defect}.run")
-    done = run(options.ctascope, "record", "--force", *["--values"] * values, "-o", path, "--", program,
+    done = run(options.ctascope, "record", "--force", *["--values"] * values, "-o", path, "--", program.path,
                name, str(defect))
     if done.returncode:
         return None, f"record: {done.returncode} {done.stderr.strip()[-200:]}"
@@ -59,7 +61,7 @@ def texts(found):
 
 
 def check(options, program, pairs, name):
-    finding, certain = pairs.expected()[name]
+    finding, certain = pairs.expected(program.source)[name]
     values = pairs.needs_values(finding)
     with_defect, problem = findings(options, program, name, 1, values)
     mended, other = findings(options, program, name, 0, values)
@@ -77,6 +79,27 @@ def check(options, program, pairs, name):
     return row, problems
 
 
+class Program:
+    def __init__(self, options, source):
+        self.source = source
+        self.path = os.path.join(options.work, os.path.basename(source).removesuffix(".cu"))
+        done = run("nvcc", *os.environ.get("CTASCOPE_NVCC_FLAGS", "-arch=native").split(), "-O2", "-std=c++17",
+                   "-lineinfo", source, "-o", self.path, timeout=300)
+        if done.returncode:
+            sys.exit(done.stderr)
+
+
+def check_all(options, pairs, source, names):
+    program = Program(options, source)
+    problems = []
+    with ThreadPoolExecutor(4) as pool:
+        for row, wrong in pool.map(lambda name: check(options, program, pairs, name), names):
+            problems += wrong
+            if options.table:
+                print(row, flush=True)
+    return problems
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--ctascope", required=True)
@@ -91,20 +114,15 @@ def main():
         sys.exit(77)
     os.makedirs(options.work, exist_ok=True)
     pairs = pairs_module()
-    program = os.path.join(options.work, "pairs")
-    done = run("nvcc", *os.environ.get("CTASCOPE_NVCC_FLAGS", "-arch=native").split(), "-O2", "-std=c++17",
-               "-lineinfo", pairs.SOURCE, "-o", program, timeout=300)
-    if done.returncode:
-        sys.exit(done.stderr)
-    names = options.names or [name for name in pairs.expected() if name != "peer" or gpus > 1]
-    problems = []
-    with ThreadPoolExecutor(4) as pool:
-        for row, wrong in pool.map(lambda name: check(options, program, pairs, name), names):
-            problems += wrong
-            if options.table:
-                print(row, flush=True)
+    count, problems = 0, []
+    for source in pairs.SOURCES:
+        names = [name for name in pairs.expected(source)
+                 if (not options.names or name in options.names) and (name not in TWO_DEVICES or gpus > 1)]
+        count += len(names)
+        if names:
+            problems += check_all(options, pairs, source, names)
     print("\n".join(problems))
-    print(f"{len(names)} pairs, {len(problems)} problems")
+    print(f"{count} pairs, {len(problems)} problems")
     sys.exit(1 if problems else 0)
 
 
