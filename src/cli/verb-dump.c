@@ -16,6 +16,7 @@
 #include "common/progress.h"
 #include "common/text-table.h"
 #include "trace/access.h"
+#include "trace/box.h"
 #include "trace/catalogue-tables.h"
 
 enum form { FORM_TABLE, FORM_JSON, FORM_CSV };
@@ -299,6 +300,22 @@ static void print_record_line(const struct record_dump *dump, const struct cts_a
     putchar('\n');
 }
 
+/* "extents x ... rows", and how far they are apart. */
+static void print_box_line(const struct record_dump *dump, const struct cts_access *access,
+                           const struct cts_site *site)
+{
+    const struct cts_box box = cts_box_get(access->box_words);
+    record_head(dump, access, site);
+    if (dump->form == FORM_CSV)
+        printf(",0x%08x,box,0x%" PRIx64 ",0,0,0,", UINT32_C(1) << access->box_lane, access->base);
+    else
+        printf("  0x%08x  %-9s  0x%-12" PRIx64 "  %6d  %6d  %9u  ", UINT32_C(1) << access->box_lane,
+               "box", access->base, 0, 0, 0);
+    for (unsigned d = 0; d < CTS_BOX_DIMENSIONS; d++)
+        printf("%s%u*%" PRIu64, d ? " " : "", box.extents[d], box.strides[d]);
+    putchar('\n');
+}
+
 static void print_value(const uint64_t *words, unsigned word_count)
 {
     for (unsigned w = 0; w < word_count; w++) printf("%s0x%" PRIx64, w ? " " : "", words[w]);
@@ -349,6 +366,19 @@ static void json_lanes(struct cts_json *json, const struct cts_access *access)
     cts_json_close_array(json);
 }
 
+static void json_box(struct cts_json *json, const struct cts_access *access)
+{
+    const struct cts_box box = cts_box_get(access->box_words);
+    cts_json_key(json, "extents");
+    cts_json_open_array(json);
+    for (unsigned d = 0; d < CTS_BOX_DIMENSIONS; d++) cts_json_u64(json, box.extents[d]);
+    cts_json_close_array(json);
+    cts_json_key(json, "strides");
+    cts_json_open_array(json);
+    for (unsigned d = 0; d < CTS_BOX_DIMENSIONS; d++) cts_json_u64(json, box.strides[d]);
+    cts_json_close_array(json);
+}
+
 static void print_record_json(struct record_dump *dump, const struct cts_access *access,
                               const struct cts_site *site)
 {
@@ -361,12 +391,17 @@ static void print_record_json(struct record_dump *dump, const struct cts_access 
     cts_json_member_string(json, "operation", operation_of(site));
     cts_json_member_string(json, "space", cts_space_text(access->space));
     cts_json_member_u64(json, "width_bytes", site->width_bytes);
-    cts_json_member_u64(json, "mask", access->mask);
-    cts_json_member_string(json, "pattern", pattern_texts[access->pattern]);
+    const bool is_box = access->box && !dump->lanes;
+    cts_json_member_u64(json, "mask", is_box ? UINT32_C(1) << access->box_lane : access->mask);
+    cts_json_member_string(json, "pattern", is_box ? "box" : pattern_texts[access->pattern]);
     cts_json_member_hex(json, "base", access->base);
-    cts_json_member_i64(json, "s0", access->s0);
-    cts_json_member_i64(json, "s1", access->s1);
-    cts_json_member_u64(json, "row_lanes", access->row_lanes);
+    if (is_box) {
+        json_box(json, access);
+    } else {
+        cts_json_member_i64(json, "s0", access->s0);
+        cts_json_member_i64(json, "s1", access->s1);
+        cts_json_member_u64(json, "row_lanes", access->row_lanes);
+    }
     if (access->offsets) {
         cts_json_key(json, "offsets");
         cts_json_open_array(json);
@@ -388,12 +423,15 @@ static enum cts_status dump_run(void *state, unsigned thread, void *cta_state,
     for (size_t i = run->begin; i < run->end && dump->printed < dump->limit; i++) {
         const struct cts_access access = cts_acc_record(run->batch, i);
         const struct cts_site *const site = site_of(dump->catalogue, access.site);
+        if (access.box == CTS_BOX_CONTINUES && !dump->lanes) continue; /* its first record tells */
         if (dump->form != FORM_JSON && dump->lanes) {
             print_lane_lines(dump, &access, site);
             continue;
         }
         if (dump->form == FORM_JSON)
             print_record_json(dump, &access, site);
+        else if (access.box)
+            print_box_line(dump, &access, site);
         else
             print_record_line(dump, &access, site);
         dump->printed++;

@@ -21,6 +21,7 @@ void cts_acc_batch_release(struct cts_acc_batch *batch)
     struct cts_acc_batch_private *const p = batch->private_data;
     if (p) {
         free(p->rows);
+        free(p->box);
         free(batch->offsets);
         free(batch->values);
         free(batch->barriers);
@@ -87,6 +88,7 @@ enum cts_status cts_acc_batch_reserve(struct cts_acc_batch *batch,
     struct cts_acc_batch_private *const p = cts_acc_batch_private_of(batch);
     if (!p) return cts_acc_fail_memory(error);
     batch->record_count = batch->offset_count = batch->value_count = batch->barrier_count = 0;
+    batch->box = NULL;
     if (header->offset_count > p->offset_capacity) {
         free(batch->offsets);
         batch->offsets = malloc(header->offset_count * sizeof *batch->offsets);
@@ -105,6 +107,7 @@ enum cts_status cts_acc_batch_reserve(struct cts_acc_batch *batch,
 struct cts_access cts_acc_record(const struct cts_acc_batch *batch, size_t i)
 {
     const bool has_values = batch->value_start[i] != UINT32_MAX;
+    const uint8_t box = batch->box ? batch->box[i] : CTS_BOX_NONE;
     return (struct cts_access){
         .launch = batch->launch,
         .cta = batch->cta[i],
@@ -121,5 +124,8 @@ struct cts_access cts_acc_record(const struct cts_acc_batch *batch, size_t i)
             batch->pattern[i] == CTS_PATTERN_LIST ? batch->offsets + batch->offset_start[i] : NULL,
         .values = has_values ? batch->values + batch->value_start[i] : NULL,
         .value_words = has_values ? batch->value_words[i] : 0,
+        .box = box,
+        .box_lane = box ? batch->value_words[i] : 0,
+        .box_words = box ? batch->offsets + batch->offset_start[i] : NULL,
     };
 }

@@ -149,7 +149,8 @@ static void count_shapes(struct cts_acc_template *t, const struct cts_acc_shape 
     for (uint32_t i = 0; i < t->record_count; i++) {
         const bool is_barrier = cts_acc_kind_space(shapes[i].kind) == CTS_SPACE_BARRIER;
         t->barrier_count += is_barrier;
-        t->access_count += is_barrier ? 0 : cts_lane_count(shapes[i].mask);
+        t->access_count += is_barrier ? 0 : cts_acc_access_count(&shapes[i]);
+        t->more_records += cts_acc_record_count(&shapes[i]) - 1;
         t->list_count += cts_acc_kind_pattern(shapes[i].kind) == CTS_PATTERN_LIST;
     }
 }
@@ -270,9 +271,13 @@ static void cover_instance(struct cts_acc_builder *b, const struct cts_acc_shape
     for (uint32_t i = 0; i < count; i++) {
         const struct cts_acc_shape *const s = &shapes[i];
         const unsigned pattern = cts_acc_kind_pattern(s->kind);
-        const unsigned lanes = cts_lane_count(s->mask);
+        const unsigned lanes = cts_acc_list_words(s);
         const bool global = cts_acc_kind_space(s->kind) == CTS_SPACE_GLOBAL;
-        if (pattern == CTS_PATTERN_LIST) {
+        if (cts_acc_kind_is_box(s->kind)) {
+            const struct cts_box box = cts_box_get(offsets);
+            offsets += lanes;
+            cover(b, bases[i], bases[i] + cts_box_span(&box));
+        } else if (pattern == CTS_PATTERN_LIST) {
             uint32_t most = 0;
             for (unsigned k = 0; k < lanes; k++) most = offsets[k] > most ? offsets[k] : most;
             offsets += lanes;
@@ -403,7 +408,7 @@ enum cts_status cts_acc_builder_add(struct cts_acc_builder *b, uint32_t cta,
     b->previous_cta = cta;
     if (cta < b->first_cta) b->first_cta = cta;
     if (cta > b->last_cta) b->last_cta = cta;
-    b->record_count += segment->record_count;
+    b->record_count += segment->record_count + templates_of(b)[index].more_records;
     b->barrier_count += templates_of(b)[index].barrier_count;
     b->access_count += templates_of(b)[index].access_count;
     return CTS_OK;

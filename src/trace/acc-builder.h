@@ -19,12 +19,14 @@ struct cts_acc_segment {
     uint32_t *offsets; /* of the lists, in order */
     uint64_t *values;  /* of the records that have any, in order */
     uint32_t record_count, offset_count, value_count;
+    uint32_t more_records; /* that boxes become, beyond one each */
 };
 
 struct cts_acc_template {
     uint64_t hash;
     uint32_t first_record; /* of the definition, in shapes and bases */
     uint32_t record_count, access_count, list_count, barrier_count;
+    uint32_t more_records;
     uint32_t offset_start, offset_count; /* the lists of the last instance, in offsets */
     uint32_t last_start;                 /* the bases of the last instance, in lasts; NONE: the
                                             definition is the only one */
@@ -58,7 +60,7 @@ struct cts_acc_builder {
     uint32_t template_count, instance_count, shift_count, list_count;
     uint32_t previous_template, previous_cta;
     uint32_t launch, first_cta, last_cta;
-    uint32_t record_count;  /* with the barriers */
+    uint32_t record_count;  /* with the barriers; boxes as the records that they become */
     uint32_t barrier_count; /* of them */
     uint64_t access_count;
     uint64_t first_address, last_address;

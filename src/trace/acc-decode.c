@@ -16,6 +16,7 @@ struct combo {
     uint32_t site, mask;
     uint16_t kind;
     uint8_t space, pattern, row_lanes, value_words;
+    bool is_box;
     uint32_t s0_allowed, s1_allowed; /* all bits, or none */
     int32_t s0, s1;
     uint64_t base, shift;
@@ -25,7 +26,7 @@ struct template_rows {
     uint32_t record_count;
     uint32_t first_record;        /* among the defined ones */
     uint32_t first_row, last_row; /* in the batch: the definition, the last instance */
-    uint32_t access_count, list_count, value_count, barrier_count;
+    uint32_t access_count, list_count, value_count, barrier_count, box_count;
 };
 
 struct shift {
@@ -50,7 +51,7 @@ struct decoder {
     uint32_t shift_count;
     uint32_t row_count; /* to come, barriers too */
     uint32_t row, offset, value;
-    uint64_t access_count, barrier_count;
+    uint64_t access_count, barrier_count, box_count;
     uint32_t cta, first_cta, last_cta;
 };
 
@@ -88,6 +89,9 @@ static bool is_valid_kind(const struct combo *c)
                           (c->space == CTS_SPACE_BARRIER && !c->value_words);
     const bool rows_ok =
         c->pattern == CTS_PATTERN_TWO_LEVEL ? c->row_lanes >= 2 : c->row_lanes == 0;
+    if (c->is_box)
+        return c->space == CTS_SPACE_GLOBAL && c->pattern == CTS_PATTERN_LIST && !c->row_lanes &&
+               !c->value_words;
     return space_ok && rows_ok && c->value_words <= CTS_ACC_VALUE_WORDS_MAX;
 }
 
@@ -110,9 +114,10 @@ static enum cts_status read_combos(struct decoder *d)
         c.pattern = (uint8_t)cts_acc_kind_pattern(c.kind);
         c.row_lanes = (uint8_t)cts_acc_kind_row_lanes(c.kind);
         c.value_words = (uint8_t)cts_acc_kind_value_words(c.kind);
-        c.s1_allowed = c.pattern == CTS_PATTERN_TWO_LEVEL ? UINT32_MAX : 0;
+        c.is_box = cts_acc_kind_is_box(c.kind);
+        c.s1_allowed = c.pattern == CTS_PATTERN_TWO_LEVEL || c.is_box ? UINT32_MAX : 0;
         c.s0_allowed = c.pattern == CTS_PATTERN_AFFINE ? UINT32_MAX : c.s1_allowed;
-        if (kind >> 15 || !is_valid_kind(&c))
+        if (kind >> 16 || !is_valid_kind(&c))
             return cts_fail(d->error, CTS_FORMAT, "combo %zu has kind 0x%x", i, kind);
         d->combos[i] = c;
     }
@@ -269,15 +274,18 @@ static enum cts_status decode_definition(struct decoder *d, struct template_rows
         batch->mask[row] = previous->mask;
         batch->warp[row] = previous->warp;
         batch->space[row] = combo->space;
-        batch->pattern[row] = combo->pattern;
+        batch->pattern[row] = combo->is_box ? CTS_ACC_PATTERN_BOX : combo->pattern;
         batch->row_lanes[row] = combo->row_lanes;
         batch->s0[row] = combo->s0;
         batch->s1[row] = combo->s1;
         batch->base[row] = combo->base;
         batch->offset_start[row] = 0;
         const uint32_t lanes = cts_lane_count(previous->mask);
+        t->box_count += combo->is_box;
         t->barrier_count += combo->space == CTS_SPACE_BARRIER;
-        t->access_count += combo->space == CTS_SPACE_BARRIER ? 0 : lanes;
+        t->access_count += combo->space == CTS_SPACE_BARRIER ? 0
+                           : combo->is_box                   ? (uint32_t)combo->s0
+                                                             : lanes;
         t->list_count += combo->pattern == CTS_PATTERN_LIST;
         t->value_count += combo->value_words * lanes;
     }
@@ -300,10 +308,11 @@ static enum cts_status decode_lists(struct decoder *d, uint32_t row, uint32_t co
     struct cts_acc_batch *const batch = d->batch;
     struct cts_cursor *const packed = &d->sections[CTS_ACC_LIST_BITS];
     for (uint32_t i = row; i < row + count; i++) {
-        if (batch->pattern[i] != CTS_PATTERN_LIST) continue;
+        const bool is_box = batch->pattern[i] == CTS_ACC_PATTERN_BOX;
+        if (batch->pattern[i] != CTS_PATTERN_LIST && !is_box) continue;
         if (d->list == d->list_count)
             return cts_fail(d->error, CTS_FORMAT, "more lists than the %u stored", d->list_count);
-        const unsigned lanes = cts_lane_count(batch->mask[i]);
+        const unsigned lanes = is_box ? CTS_BOX_WORDS : cts_lane_count(batch->mask[i]);
         const unsigned bits = d->list_bits[d->list];
         const unsigned shift = d->list_shifts[d->list];
         if (bits + shift > 32 || shift > 31 || lanes > d->header->offset_count - d->offset)
@@ -513,6 +522,7 @@ static enum cts_status decode_instance(struct decoder *d, uint32_t instance,
     d->row += (uint32_t)rows;
     d->access_count += (uint64_t)t->access_count * repeat;
     d->barrier_count += (uint64_t)t->barrier_count * repeat;
+    d->box_count += (uint64_t)t->box_count * repeat;
     return status;
 }
 
@@ -520,9 +530,10 @@ static enum cts_status decode_instance(struct decoder *d, uint32_t instance,
 static enum cts_status check_end(const struct decoder *d)
 {
     const struct cts_acc_chunk_header *const h = d->header;
-    if (d->row != d->row_count || d->barrier_count != h->barrier_count ||
-        d->access_count != h->access_count || d->offset != h->offset_count ||
-        d->value != h->value_count || d->first_cta != h->first_cta || d->last_cta != h->last_cta)
+    const bool all_rows = d->box_count ? d->row <= d->row_count : d->row == d->row_count;
+    if (!all_rows || d->barrier_count != h->barrier_count || d->access_count != h->access_count ||
+        d->offset != h->offset_count || d->value != h->value_count ||
+        d->first_cta != h->first_cta || d->last_cta != h->last_cta)
         return cts_fail(d->error, CTS_FORMAT,
                         "%u records, %llu accesses, %u offsets, %u values differ from the header",
                         d->row, (unsigned long long)d->access_count, d->offset, d->value);
@@ -631,5 +642,8 @@ enum cts_status cts_acc_decode_payload(const struct cts_acc_chunk_header *header
     batch->record_count = header->record_count;
     batch->offset_count = header->offset_count;
     batch->value_count = header->value_count;
-    return header->barrier_count ? part_barriers(batch, d.row_count, error) : CTS_OK;
+    if (header->barrier_count) status = part_barriers(batch, d.row, error);
+    if (!status && d.box_count)
+        status = cts_acc_expand_boxes(batch, d.row - header->barrier_count, error);
+    return status;
 }

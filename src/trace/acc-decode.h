@@ -6,12 +6,14 @@
 #include "trace/acc-format.h"
 
 enum { CTS_ACC_PADDING_BYTES = 16 }; /* readable behind a payload */
+enum { CTS_ACC_PATTERN_BOX = 4 };    /* beyond enum cts_pattern: a box that is still one record */
 
 /* What a batch keeps in addition to its columns. */
 struct cts_acc_batch_private {
-    size_t row_capacity, offset_capacity, value_capacity, barrier_capacity;
-    void *rows; /* all columns of records in one piece */
-    void *zstd; /* ZSTD_DCtx */
+    size_t box_capacity, row_capacity, offset_capacity, value_capacity, barrier_capacity;
+    void *rows;   /* all columns of records in one piece */
+    uint8_t *box; /* batch->box, where there are boxes */
+    void *zstd;   /* ZSTD_DCtx */
     struct cts_buffer stored, raw, combos, templates, shifts, shift_values;
 };
 
@@ -30,6 +32,11 @@ CTS_MUST_CHECK enum cts_status cts_acc_decode_chunk(const struct cts_acc_chunk_h
                                                     const uint8_t *stored,
                                                     struct cts_acc_batch *batch,
                                                     struct cts_error *error);
+
+/* Makes records of the boxes among the first `record_count` records, batch->record_count of them in
+ * the end; CTS_FORMAT: they become another number. */
+CTS_MUST_CHECK enum cts_status cts_acc_expand_boxes(struct cts_acc_batch *batch,
+                                                    size_t record_count, struct cts_error *error);
 
 /* A payload after decompression, header->raw_bytes long, CTS_ACC_PADDING_BYTES readable behind. */
 CTS_MUST_CHECK enum cts_status cts_acc_decode_payload(const struct cts_acc_chunk_header *header,

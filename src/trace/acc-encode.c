@@ -340,7 +340,7 @@ static void encode_lists(struct encoder *e)
         for (uint32_t k = 0; k < t->record_count; k++) {
             const struct cts_acc_shape *const s = &e->shapes[t->first_record + k];
             if (cts_acc_kind_pattern(s->kind) != CTS_PATTERN_LIST) continue;
-            const unsigned lanes = cts_lane_count(s->mask);
+            const unsigned lanes = cts_acc_list_words(s);
             at = pack_list(offsets, lanes, &headers[list], &headers[e->b->list_count + list], at);
             offsets += lanes;
             list++;

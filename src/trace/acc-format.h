@@ -11,9 +11,10 @@
 
 #include "common/error.h"
 #include "trace/acc.h"
+#include "trace/box.h"
 
 enum {
-    CTS_ACC_VERSION = 2,
+    CTS_ACC_VERSION = 3,
     CTS_ACC_MAGIC_BYTES = 8,
     CTS_ACC_HEADER_BYTES = 32,
     CTS_ACC_CHUNK_HEADER_BYTES = 80,
@@ -78,7 +79,11 @@ struct cts_acc_shape {
 };
 _Static_assert(sizeof(struct cts_acc_shape) == 20, "shapes are compared as bytes");
 
-/* Kind: space (3 bits), pattern (2), row_lanes (5), value words per lane (5), from the low end. */
+/* Kind: space (3 bits), pattern (2), row_lanes (5), value words per lane (5), box (1), from the low
+ * end. A box has the pattern of a list, one lane, its rows as s0, the records that it is handed
+ * over as as s1, and CTS_BOX_WORDS words in the place of offsets. */
+#define CTS_ACC_KIND_BOX ((uint16_t)(1u << 15))
+
 static inline uint16_t cts_acc_kind(unsigned space, unsigned pattern, unsigned row_lanes,
                                     unsigned value_words)
 {
@@ -98,9 +103,12 @@ static inline unsigned cts_acc_kind_row_lanes(uint16_t kind)
 }
 static inline unsigned cts_acc_kind_value_words(uint16_t kind)
 {
-    return kind >> 10;
+    return kind >> 10 & 31;
 }
-
+static inline bool cts_acc_kind_is_box(uint16_t kind)
+{
+    return (kind & CTS_ACC_KIND_BOX) != 0;
+}
 struct cts_acc_file_header {
     uint32_t version, rank, stream;
 };
@@ -217,6 +225,20 @@ static inline unsigned cts_length_of(uint64_t value)
 static inline uint64_t cts_get_sized(const uint8_t *from, unsigned length)
 {
     return length ? cts_get_u64(from) & UINT64_MAX >> (64 - 8 * length) : 0;
+}
+
+/* What a record counts as: accesses, records after boxes have become records, words of a list. */
+static inline uint32_t cts_acc_access_count(const struct cts_acc_shape *shape)
+{
+    return cts_acc_kind_is_box(shape->kind) ? (uint32_t)shape->s0 : cts_lane_count(shape->mask);
+}
+static inline uint32_t cts_acc_record_count(const struct cts_acc_shape *shape)
+{
+    return cts_acc_kind_is_box(shape->kind) ? (uint32_t)shape->s1 : 1;
+}
+static inline uint32_t cts_acc_list_words(const struct cts_acc_shape *shape)
+{
+    return cts_acc_kind_is_box(shape->kind) ? CTS_BOX_WORDS : cts_lane_count(shape->mask);
 }
 
 #endif

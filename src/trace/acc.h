@@ -79,10 +79,12 @@ struct cts_acc_batch {
     uint8_t *space;
     uint8_t *pattern;
     uint8_t *row_lanes;
+    uint8_t *box; /* enum cts_box_place; NULL: no record is of a box */
     int32_t *s0, *s1;
     uint64_t *base;
-    uint8_t *value_words;   /* per active lane, of records that have values; else undefined */
-    uint32_t *offset_start; /* list: index of its first offset in offsets[] */
+    uint8_t *value_words;   /* per active lane, of records that have values; of a box, the lane that
+                               executed the copy; else undefined */
+    uint32_t *offset_start; /* list: index of its first offset in offsets[]; box: of its words */
     uint32_t *value_start;  /* values: index of its first word in values[]; UINT32_MAX: none */
     uint32_t *offsets;
     size_t offset_count;

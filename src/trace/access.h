@@ -120,6 +120,9 @@ enum cts_pattern {
     CTS_PATTERN_LIST = 3,
 };
 
+/* Of a record: no part of a box, its first record, or one that continues it. */
+enum cts_box_place { CTS_BOX_NONE, CTS_BOX_BEGINS, CTS_BOX_CONTINUES };
+
 /* One warp record, decoded. */
 struct cts_access {
     uint32_t launch;   /* catalogue id, see launches.launch */
@@ -135,6 +138,9 @@ struct cts_access {
     const uint32_t *offsets; /* list: one per active lane, bytes; else NULL. Borrowed */
     const uint64_t *values;  /* with --values: value_words words per active lane, else NULL */
     uint8_t value_words;     /* ceil(width/8), at most 16: of wider accesses the first 128 bytes */
+    uint8_t box;             /* enum cts_box_place: a record of a tensor copy's box (trace/box.h) */
+    uint8_t box_lane;        /* of such a record: the lane that executed the copy */
+    const uint32_t *box_words; /* of such a record: the box, for cts_box_get(); else NULL */
 };
 
 /* The address of each active lane, in addresses[lane]; other elements stay untouched. */

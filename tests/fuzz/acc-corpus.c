@@ -41,8 +41,27 @@ enum {
     MASKS = 16,   /* other masks in each CTA: nothing repeats */
     BORDERS = 32, /* every fourth CTA is different */
     SPREAD = 64,  /* bases that differ in all bytes */
-    MANY_SITES = 128
+    MANY_SITES = 128,
+    BOXES = 256 /* every second record is the box of a tensor copy */
 };
+
+/* Extents that differ by CTA with NEW_LISTS, with as many rows and records. */
+static void add_box(struct cts_acc_segment *segment, unsigned features, uint32_t cta, uint32_t i)
+{
+    const bool turned = features & NEW_LISTS && cta % 3 == 0;
+    const struct cts_box box = {{turned ? 4 : 8, turned ? 8 : 4, 1 + i % 3, 1},
+                                {turned ? 4096 : 128, turned ? 128 : 4096, UINT64_C(1) << 33, 0}};
+    segment->shapes[segment->record_count] = (struct cts_acc_shape){
+        .site = i % 7,
+        .mask = 1u << i % 32,
+        .s0 = (int32_t)cts_box_rows(&box),
+        .s1 = (int32_t)cts_box_plan_of(&box).record_count,
+        .warp = (uint16_t)(i / 4),
+        .kind = cts_acc_kind(CTS_SPACE_GLOBAL, CTS_PATTERN_LIST, 0, 0) | CTS_ACC_KIND_BOX};
+    segment->bases[segment->record_count++] = 0x10000u * i + 512 * cta;
+    cts_box_put(&box, segment->offsets + segment->offset_count);
+    segment->offset_count += CTS_BOX_WORDS;
+}
 
 static void add_record(struct cts_acc_segment *segment, unsigned features, uint32_t cta, uint32_t i)
 {
@@ -50,6 +69,10 @@ static void add_record(struct cts_acc_segment *segment, unsigned features, uint3
                              : features & ROWS && i % 3 == 2 ? CTS_PATTERN_TWO_LEVEL
                                                              : i % 2;
     const unsigned words = features & VALUES ? i % 3 : 0;
+    if (features & BOXES && i % 2) {
+        add_box(segment, features, cta, i);
+        return;
+    }
     uint32_t mask = i % 5 == 4 ? 0x0fffff00u : UINT32_MAX;
     if (features & MASKS) mask = (mask >> (cta * 7 + i) % 31) | 1u << i % 32;
     if (features & BORDERS && cta % 4 == 0) mask &= 0xfffefffeu;
@@ -117,6 +140,8 @@ int main(int argc, char **argv)
         {"irregular", LISTS | ROWS | MASKS | SPREAD, 4, 12},
         {"many-sites", LISTS | MASKS | MANY_SITES, 6, 50},
         {"spread", LISTS | NEW_LISTS | SPREAD, 4, 5},
+        {"boxes", BOXES, 5, 6},
+        {"new-boxes", BOXES | NEW_LISTS | LISTS, 7, 7},
         {"one", 0, 1, 1},
     };
     enum { CHUNK_COUNT = sizeof chunks / sizeof *chunks };

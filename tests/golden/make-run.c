@@ -7,6 +7,8 @@
  *     long-names complete, with kernels whose names have 300 characters, as PyTorch's have
  *     complete   two kernels, three launches, every pattern, two streams, a copy, messages
  *     values     one load whose values were kept
+ *     boxes      two launches whose accesses are boxes, as tensor copies make them
+ *     box-rows   the same bytes, recorded as rows of threads
  *     killed     like complete, but the process kills itself before it closes the run
  *     no-launch  a recorder that saw no launch
  *     filtered   launches, all left out by a filter
@@ -44,6 +46,8 @@ static void die(const char *text)
     "at::native::detail::memory::StoreWithCast<1>, OffsetCalculator<2, unsigned int, false>, "     \
     "TrivialOffsetCalculator<1, unsigned int>)"
 static const char *names[2] = {"copy(float *, const float *)", "sum(int *)"};
+
+static uint32_t width_bytes = 4; /* of the first two sites */
 
 static void name_as_pytorch(void)
 {
@@ -129,6 +133,7 @@ static void add_code(struct cts_catalogue_writer *w)
         struct cts_site site = sites[i];
         site.site = ID(SITE) + i;
         site.module = ID(MODULE);
+        if (i < 2) site.width_bytes = width_bytes;
         site.source = ID(SOURCE);
         site.function = names[i >= 2];
         site.inlined_at = "";
@@ -319,6 +324,50 @@ static void record_values(struct cts_collector *collector, struct cts_stream *st
     add_launch(w, 0, "all", 1, 2);
 }
 
+/* ---- boxes ---- */
+
+static bool as_rows;
+
+/* As one record, or each 32 rows of it as one. */
+static void add_box(struct cts_stream *stream, uint32_t site, uint64_t base,
+                    const struct cts_box *box)
+{
+    const struct cts_stream_box record = {.site = ID(SITE) + site, .base = base, .box = *box};
+    const struct cts_box_plan plan = cts_box_plan_of(box);
+    if (!as_rows) cts_stream_add_box(stream, &record);
+    for (uint32_t k = 0; as_rows && k < plan.record_count; k++) {
+        const struct cts_box_record part = cts_box_record_of(&plan, k);
+        add_record(stream, site, CTS_SPACE_GLOBAL, part.mask, base + part.offset, part.s0, part.s1,
+                   part.row_lanes ? part.row_lanes : CTS_WARP_LANES);
+    }
+}
+
+/* CTAs store tiles of a matrix of 40 rows of 256 bytes; others load them as other tiles. */
+static void record_boxes(struct cts_collector *collector, struct cts_stream *stream)
+{
+    static const struct cts_box stored = {{40, 1, 1, 1}, {256, 0, 0, 0}};
+    static const struct cts_box loaded = {{5, 4, 2, 1}, {256, 1280, 5120, 0}};
+    struct cts_catalogue_writer *const w = cts_collector_catalogue(collector);
+    add_code(w);
+    add_host_side(w);
+    for (uint32_t cta = 0; cta < 2; cta++) {
+        cts_stream_begin_cta(stream, ID(LAUNCH), cta);
+        add_box(stream, 1, A + 128 * cta, &stored);
+        add_box(stream, 1, A + 128 * cta + 64, &stored);
+        cts_stream_end_cta(stream);
+    }
+    cts_stream_flush(stream);
+    add_launch(w, 0, "all", 8, 160);
+    for (uint32_t cta = 0; cta < 4; cta++) {
+        cts_stream_begin_cta(stream, ID(LAUNCH) + 2, cta);
+        add_box(stream, 0, A + 64 * (3 - cta), &loaded);
+        cts_stream_end_cta(stream);
+    }
+    cts_stream_flush(stream);
+    add_launch(w, 1, "none", 0, 0);
+    add_launch(w, 2, "all", 8, 160);
+}
+
 /* ---- fixed times ---- */
 
 static void fix_times(const char *run, int complete)
@@ -351,6 +400,8 @@ int main(int argc, char **argv)
     struct cts_stream *stream;
     if (!run) die("no run");
     if (strcmp(kind, "long-names") == 0) name_as_pytorch();
+    as_rows = strcmp(kind, "box-rows") == 0;
+    if (strcmp(kind, "boxes") == 0 || as_rows) width_bytes = 64;
     if (strcmp(kind, "killed") == 0) { /* what is left by one is put in order by another */
         const pid_t recording = fork();
         if (recording) {
@@ -367,6 +418,8 @@ int main(int argc, char **argv)
     reserve_ids(cts_collector_catalogue(collector));
     if (with_values) {
         record_values(collector, stream);
+    } else if (strcmp(kind, "boxes") == 0 || as_rows) {
+        record_boxes(collector, stream);
     } else if (strcmp(kind, "filtered") == 0) {
         add_code(cts_collector_catalogue(collector));
         add_host_side(cts_collector_catalogue(collector));

@@ -207,7 +207,7 @@ static void test_a_newer_version_is_refused(void **state)
     struct cts_acc_batch batch = {0};
     struct cts_error error = {0};
     assert_int_equal(read_all(small.bytes, small.size_bytes, &batch, &error), CTS_VERSION);
-    assert_string_equal(error.text, "access file version 3; this program reads up to 2");
+    assert_string_equal(error.text, "access file version 4; this program reads up to 3");
     release_small_file(&small);
 }
 

@@ -67,16 +67,14 @@ static unsigned live_lanes(const struct cts_launch *launch, uint16_t warp)
     return threads - first < CTS_WARP_LANES ? (unsigned)(threads - first) : CTS_WARP_LANES;
 }
 
-static enum cts_status add_request(struct cts_access_row *row, const struct cts_site *site,
-                                   const struct cts_request_cost *cost, unsigned live,
-                                   struct cts_error *error)
+/* What each record adds, also one that continues a box. */
+static void add_cost(struct cts_access_row *row, const struct cts_site *site,
+                     const struct cts_request_cost *cost, unsigned live)
 {
     struct cts_access_counts *const sum = &row->counts;
     const unsigned ideal = (cost->distinct_bytes + CTS_SECTOR_BYTES - 1u) / CTS_SECTOR_BYTES;
-    sum->requests++;
     sum->accesses += cost->lanes;
     sum->live_lanes += live;
-    sum->partial_requests += cost->lanes < live;
     sum->requested_bytes += (uint64_t)cost->lanes * site->width_bytes;
     sum->distinct_bytes += cost->distinct_bytes;
     sum->sectors += cost->sectors;
@@ -87,15 +85,22 @@ static enum cts_status add_request(struct cts_access_row *row, const struct cts_
             cost->sectors - ideal;
     sum->wavefronts += cost->wavefronts;
     sum->ideal_wavefronts += cost->ideal_wavefronts;
-    sum->conflict_requests += cost->ways > 1;
-    if (cts_operation_is_atomic(site->operation)) {
-        sum->atomic_requests++;
-        sum->same_address_lanes += cost->same_address - 1;
-    }
+    if (cts_operation_is_atomic(site->operation)) sum->same_address_lanes += cost->same_address - 1;
     if (cost->ways > row->worst_ways) row->worst_ways = cost->ways;
-    ++*cts_access_requests_of(sum, (enum cts_lane_layout)cost->layout);
     if (cost->row_lanes && cost->sectors) sum->row_excess_sectors += cost->sectors - ideal;
+}
+
+static enum cts_status add_request(struct cts_access_row *row, const struct cts_site *site,
+                                   const struct cts_request_cost *cost, unsigned live,
+                                   struct cts_error *error)
+{
+    struct cts_access_counts *const sum = &row->counts;
     uint64_t *count;
+    sum->requests++;
+    sum->partial_requests += cost->lanes < live;
+    sum->conflict_requests += cost->ways > 1;
+    sum->atomic_requests += cts_operation_is_atomic(site->operation) != 0;
+    ++*cts_access_requests_of(sum, (enum cts_lane_layout)cost->layout);
     if (cost->row_lanes)
         count = cts_map_at(&row->rows, cts_access_row_key(cost), error);
     else if (cost->stride_bytes && cost->layout != CTS_LAYOUT_DENSE)
@@ -116,12 +121,17 @@ static enum cts_status count_request(struct cts_access_worker *worker,
     const struct cts_request_cost cost = cts_request_cost_remembered(
         &worker->costs, &access, slot->width_bytes, model->options.bank_bytes,
         model->catalogue->sites[slot->site].operation == CTS_LOAD);
-    const unsigned live = live_lanes(model->launch, access.warp);
-    worker->record_count++;
+    struct cts_access_row *const row = &worker->rows.items[slot->row];
+    const struct cts_site *const site = &model->catalogue->sites[slot->site];
+    /* the rows of a box are no threads */
+    unsigned live = access.box ? 0 : live_lanes(model->launch, access.warp);
+    if (live < cost.lanes) live = cost.lanes;
     worker->access_count += cost.lanes;
     *distinct_bytes = cost.distinct_bytes;
-    return add_request(&worker->rows.items[slot->row], &model->catalogue->sites[slot->site], &cost,
-                       live > cost.lanes ? live : cost.lanes, &worker->error);
+    add_cost(row, site, &cost, live);
+    if (access.box == CTS_BOX_CONTINUES) return CTS_OK;
+    worker->record_count++;
+    return add_request(row, site, &cost, live, &worker->error);
 }
 
 /* ---- places ---- */

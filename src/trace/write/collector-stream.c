@@ -88,8 +88,8 @@ static void drop_segment(struct cts_stream *stream, const struct cts_error *erro
     for (uint32_t i = 0; i < stream->segment.record_count; i++) {
         const struct cts_acc_shape *const shape = &stream->segment.shapes[i];
         if (cts_acc_kind_space(shape->kind) == CTS_SPACE_BARRIER) continue;
-        records++;
-        accesses += cts_lane_count(shape->mask);
+        records += cts_acc_record_count(shape);
+        accesses += cts_acc_access_count(shape);
     }
     book(stream, records, accesses, false);
     cts_collector_fail(stream->collector, error);
@@ -99,11 +99,13 @@ static void close_segment(struct cts_stream *stream)
 {
     struct cts_acc_segment *const segment = &stream->segment;
     if (!segment->record_count) return;
-    if (!cts_acc_builder_fits(&stream->builder, segment->record_count)) close_chunk(stream);
+    if (!cts_acc_builder_fits(&stream->builder, segment->record_count + segment->more_records))
+        close_chunk(stream);
     struct cts_error error;
     if (cts_acc_builder_add(&stream->builder, stream->cta, segment, &error))
         drop_segment(stream, &error);
     segment->record_count = segment->offset_count = segment->value_count = 0;
+    segment->more_records = 0;
     if (cts_acc_builder_full(&stream->builder)) close_chunk(stream);
 }
 
@@ -246,7 +248,7 @@ void cts_stream_add_records(struct cts_stream *stream, const struct cts_stream_r
     struct cts_acc_segment *const segment = &stream->segment;
     while (count) {
         if (cts_segment_is_full(segment)) close_segment(stream);
-        const uint32_t room = CTS_SEGMENT_RECORDS - segment->record_count;
+        const uint32_t room = CTS_SEGMENT_RECORDS - segment->record_count - segment->more_records;
         const uint32_t now = count < room ? count : room;
         struct cts_acc_shape *const shapes = segment->shapes + segment->record_count;
         uint64_t *const bases = segment->bases + segment->record_count;
@@ -264,6 +266,29 @@ void cts_stream_add_records(struct cts_stream *stream, const struct cts_stream_r
         order += now;
         count -= now;
     }
+}
+
+void cts_stream_add_box(struct cts_stream *stream, const struct cts_stream_box *box)
+{
+    struct cts_acc_segment *const segment = &stream->segment;
+    const uint32_t rows = cts_box_rows(&box->box);
+    if (!rows) return;
+    const uint32_t records = cts_box_plan_of(&box->box).record_count;
+    if (segment->record_count &&
+        (cts_segment_is_full(segment) ||
+         segment->record_count + segment->more_records + records > CTS_SEGMENT_RECORDS))
+        close_segment(stream);
+    segment->shapes[segment->record_count] = (struct cts_acc_shape){
+        .site = box->site,
+        .mask = UINT32_C(1) << box->lane,
+        .s0 = (int32_t)rows,
+        .s1 = (int32_t)records,
+        .warp = box->warp,
+        .kind = cts_acc_kind(CTS_SPACE_GLOBAL, CTS_PATTERN_LIST, 0, 0) | CTS_ACC_KIND_BOX};
+    segment->bases[segment->record_count++] = box->base;
+    cts_box_put(&box->box, segment->offsets + segment->offset_count);
+    segment->offset_count += CTS_BOX_WORDS;
+    segment->more_records += records - 1;
 }
 
 /* ---- life ---- */

@@ -14,6 +14,7 @@
 
 #include "common/error.h"
 #include "trace/access.h"
+#include "trace/box.h"
 #include "trace/catalogue.h"
 
 struct cts_collector;
@@ -99,6 +100,17 @@ static inline enum cts_pattern cts_stream_pattern(uint16_t kind)
 }
 void cts_stream_add_records(struct cts_stream *stream, const struct cts_stream_record *records,
                             const uint16_t *order, uint32_t count);
+
+/* Appends the box that a tensor copy touches: rows of the site's width in global memory
+ * (trace/box.h). A box without rows adds nothing. */
+struct cts_stream_box {
+    uint32_t site;
+    uint16_t warp;
+    uint8_t lane; /* that executed the copy */
+    uint64_t base;
+    struct cts_box box;
+};
+void cts_stream_add_box(struct cts_stream *stream, const struct cts_stream_box *box);
 
 /* The fast path of the CPU device: `slot_count` rows of 32 lane addresses, 0 = lane not active,
  * as K.row_rec leaves them (record/abi.h). Appends one record per row that has an active lane, in

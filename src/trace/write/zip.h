@@ -18,7 +18,7 @@ enum {
 
 static inline bool cts_segment_is_full(const struct cts_acc_segment *segment)
 {
-    return segment->record_count >= CTS_SEGMENT_RECORDS ||
+    return segment->record_count + segment->more_records >= CTS_SEGMENT_RECORDS ||
            segment->offset_count >= CTS_SEGMENT_OFFSETS ||
            segment->value_count >= CTS_SEGMENT_VALUES;
 }
