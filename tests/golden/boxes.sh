@@ -15,7 +15,7 @@ for options in 'comm --per transfer --format csv' 'comm --format json' 'access -
     verb=$1
     shift
     for run in boxes rows; do (cd $run && ctascope $verb r "$@") >$run.out 2>&1; done
-    diff boxes.out rows.out && echo "$options: $(wc -l <boxes.out) lines alike"
+    diff boxes.out rows.out && test "$(wc -l <boxes.out)" -gt 3 && echo "$options: alike"
 done
 cd boxes
 ctascope comm r --per transfer
