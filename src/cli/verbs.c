@@ -5,6 +5,7 @@
     X(cc)                                                                                          \
     X(env)                                                                                         \
     X(record)                                                                                      \
+    X(try)                                                                                         \
     X(import)                                                                                      \
     X(export)                                                                                      \
     X(info)                                                                                        \

@@ -186,7 +186,7 @@ static enum cts_status find(struct cts_flow_result *flow,
     if (!status && flow->values_seen) status = cts_flow_find_repeats(flow, &facts, touch, error);
     flow->lower_bound = facts.has_gaps || facts.is_unfinished || flow->hiding_launches > 0;
     cts_flow_facts_release(&facts);
-    return status ? status : group(flow, error);
+    return status;
 }
 
 enum cts_status cts_flow_analyze(const struct cts_catalogue *catalogue,
@@ -213,6 +213,7 @@ enum cts_status cts_flow_analyze(const struct cts_catalogue *catalogue,
     const struct cts_flow_touch_options touch = {
         .catalogue = catalogue, .source = source, .threads = options->threads};
     if (!status) status = find(flow, &touch, error);
+    if (!status && !options->each) status = group(flow, error);
     if (status) cts_flow_release(flow);
     return status;
 }

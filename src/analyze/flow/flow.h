@@ -92,6 +92,7 @@ struct cts_flow_finding {
 struct cts_flow_options {
     uint64_t least_bytes; /* findings that save less each time are counted only */
     unsigned threads;
+    bool each; /* findings about the same kernels are not one: each has its own node and other */
     struct cts_progress *progress;
 };
 

@@ -88,6 +88,9 @@ uint32_t cts_engine_add_sites(const struct cts_file_desc *file, uint32_t first_s
  * records into it may be running. */
 void cts_engine_forget_collector(const struct cts_collector *collector);
 
+/* While it is mute, printf() of device code prints nothing: a launch runs again. */
+void cts_engine_mute(bool mute);
+
 /* The heap of device-side malloc(): what may be allocated in total (8 MiB at first). */
 uint64_t cts_engine_heap_limit(void);
 void cts_engine_set_heap_limit(uint64_t limit_bytes);

@@ -4,6 +4,7 @@
  * is held. */
 #include "record/cpu/engine/worker.h"
 
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,6 +12,13 @@
 #include "record/instrument/nvvm-abi.h"
 
 enum { TEXT_BYTES = 2048, SPEC_BYTES = 48 };
+
+static _Atomic bool is_mute;
+
+void cts_engine_mute(bool mute)
+{
+    atomic_store(&is_mute, mute);
+}
 
 struct output {
     char fixed[TEXT_BYTES];
@@ -210,7 +218,8 @@ CTS_EXPORT int32_t __cts_dev_vprintf(const char *format, const char *buffer)
         if (*format == '%') format = print_conversion(&output, format + 1, &arguments);
     }
     cts_worker_current->in_device = false;
-    fwrite(output.text, 1, output.length, stdout);
+    if (!atomic_load_explicit(&is_mute, memory_order_relaxed))
+        fwrite(output.text, 1, output.length, stdout);
     if (output.text != output.fixed) free(output.text);
     cts_worker_current->in_device = true;
     return arguments.count;

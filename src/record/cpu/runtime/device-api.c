@@ -12,6 +12,7 @@
 #include "record/cpu/engine.h"
 #include "runtime.h"
 #include "stream.h"
+#include "try-watch.h"
 
 /* Settings that are kept and given back. The heap of device-side malloc() is the engine's. */
 static _Atomic size_t limits[7] = {
@@ -329,6 +330,7 @@ cudaError_t cudaDeviceReset(void)
     CTS_CALL();
     CTS_ENTER_LENIENT();
     if (cts_in_callback) return cts_return(cudaErrorNotPermitted);
+    if (cts_try_is_on()) cts_try_watcher->reset();
     cts_streams_reset(cts_current_device());
     cts_pools_trim(cts_current_device());
     cts_ranges_reset(cts_current_device(), forget);

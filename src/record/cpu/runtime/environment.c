@@ -49,6 +49,8 @@ static const struct variable variables[] = {
     {"CTASCOPE_PROFILE_FROM_START", VALUE_BOOL, FIELD(profile_from_start), 0, 1},
     {"CTASCOPE_ACCESSES", VALUE_BOOL, FIELD(accesses), 0, 1},
     {"CTASCOPE_TIMELINE", VALUE_BOOL, FIELD(timeline), 0, 1},
+    {"CTASCOPE_TRY", VALUE_TEXT, FIELD(try_socket), 0, 0},
+    {"CTASCOPE_TRY_STRETCH", VALUE_TEXT, FIELD(try_stretch), 0, 0},
     {"CTASCOPE_RING_SIZE", VALUE_SIZE64, FIELD(ring_bytes), 64 << 10, (uint64_t)1 << 36},
     {"CTASCOPE_SPACES", VALUE_TEXT, FIELD(spaces), 0, 0},
     {"CTASCOPE_SANITIZER", VALUE_TEXT, FIELD(sanitizer), 0, 0},

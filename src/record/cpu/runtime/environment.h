@@ -33,6 +33,9 @@ struct cts_environment {
     bool profile_from_start;
     bool accesses; /* false: rows and accesses are not recorded even with a run path */
     bool timeline;
+    /* of `ctascope try` */
+    const char *try_socket;  /* NULL: nothing is tried */
+    const char *try_stretch; /* which stretch of the program */
     /* of programs on a GPU (record/inject/memory) */
     uint64_t ring_bytes;   /* 0: the recorder's choice */
     const char *spaces;    /* a list; NULL: the recorder's choice */

@@ -8,6 +8,7 @@
 #include "record.h"
 #include "runtime.h"
 #include "stream.h"
+#include "try-watch.h"
 
 struct CUevent_st {
     struct CUevent_st *next; /* all events */
@@ -157,6 +158,7 @@ cudaError_t cudaEventQuery(cudaEvent_t handle)
     cts_streams_lock();
     cudaError_t error = take_point(handle, &point);
     if (error == cudaSuccess && !cts_point_is_reached(&point)) error = cudaErrorNotReady;
+    if (cts_try_is_on() && error == cudaSuccess) cts_try_watcher->waited_point(&point);
     if (error == cudaSuccess) error = cts_sticky(cts_current_device());
     cts_record_sync_end(&trace, CTS_SYNC_EVENT_QUERY, point.stream, number_of(handle), error);
     cts_point_release(&point);
@@ -173,6 +175,7 @@ cudaError_t cudaEventSynchronize(cudaEvent_t handle)
     cudaError_t error = take_point(handle, &point);
     if (error == cudaSuccess) {
         cts_point_wait(&point);
+        if (cts_try_is_on()) cts_try_watcher->waited_point(&point);
         error = cts_sticky(cts_current_device());
     }
     cts_record_sync_end(&trace, CTS_SYNC_EVENT, point.stream, number_of(handle), error);

@@ -11,6 +11,7 @@
 #include "record.h"
 #include "runtime.h"
 #include "stream.h"
+#include "try-watch.h"
 
 enum { PITCH_BYTES = 512 };
 
@@ -19,6 +20,7 @@ cudaError_t cts_memory_allocate(enum cts_range_kind kind, uint64_t size_bytes, u
 {
     *pointer = NULL;
     if (size_bytes == 0) return cudaSuccess;
+    if (cts_try_is_on()) cts_try_watcher->before(NULL, NULL);
     struct cts_range range;
     const int device = cts_current_device();
     if (!cts_range_allocate(kind, device, size_bytes, flags, &range)) {
@@ -37,6 +39,7 @@ cudaError_t cts_memory_free(const void *pointer, unsigned kinds)
     struct cts_range range;
     if (!cts_range_find(pointer, &range) || !(kinds >> range.kind & 1))
         return cudaErrorInvalidValue;
+    if (cts_try_is_on()) cts_try_watcher->before(NULL, NULL);
     cts_streams_wait_device(range.device);
     if (!cts_range_remove(pointer, kinds, &range)) return cudaErrorInvalidValue;
     cts_memory_sum("free", &range);

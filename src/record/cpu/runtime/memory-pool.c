@@ -19,6 +19,7 @@
 #include "range.h"
 #include "record.h"
 #include "stream.h"
+#include "try-watch.h"
 #include "cpu-timeline.h"
 #include "common/promise.h"
 
@@ -111,6 +112,7 @@ static cudaError_t allocate(struct CUmemPoolHandle_st *pool, cudaStream_t stream
     *pointer = NULL;
     if (cudaStreamGetId(stream, &number) != cudaSuccess) return cudaErrorInvalidResourceHandle;
     if (size_bytes == 0) return cudaErrorInvalidValue;
+    if (cts_try_is_on()) cts_try_watcher->before(NULL, NULL);
     struct cts_range range;
     uint32_t stream_id;
     pthread_mutex_lock(&lock);
@@ -211,6 +213,7 @@ static bool keep_pending(struct CUmemPoolHandle_st *pool, const struct cts_range
 cudaError_t cts_pool_free(const void *pointer, struct CUstream_st *stream)
 {
     struct cts_range range;
+    if (cts_try_is_on()) cts_try_watcher->before(NULL, NULL);
     if (!cts_range_remove(pointer, 1u << CTS_RANGE_DEVICE | 1u << CTS_RANGE_MANAGED, &range))
         return cudaErrorInvalidValue;
     if (range.is_of_graph) { /* the next launch allocates it again */

@@ -22,6 +22,7 @@
 #include "registry.h"
 #include "stream.h"
 #include "cpu-timeline.h"
+#include "try-watch.h"
 #include "trace/failures.h"
 
 static pthread_once_t once = PTHREAD_ONCE_INIT;
@@ -44,6 +45,7 @@ static void at_exit(void)
 {
     const bool has_timeline = atomic_load(&cts_cpu_timeline_state) == CTS_TIMELINE_ON;
     cts_registry_note_exit();
+    if (cts_try_is_on() && !cts_process_is_forked()) cts_try_finish();
     if (has_timeline && !cts_process_is_forked() && !cts_in_callback) (void)cts_streams_drain();
 }
 
@@ -75,6 +77,7 @@ static void begin(void)
     if (environment.sm_count) cts_engine_set_sm_count(environment.sm_count);
     cts_ranges_start();
     cts_record_start();
+    cts_try_start();
     cts_process_set_started();
 }
 
@@ -114,6 +117,7 @@ cudaError_t cts_enter(void)
     const cudaError_t lenient = cts_enter_lenient();
     if (lenient != cudaSuccess) return lenient;
     if (cts_in_callback) return cts_return(cudaErrorNotPermitted);
+    if (cts_try_is_on()) cts_try_watcher->enter();
     return cts_return(cts_sticky(cts_current_device()));
 }
 

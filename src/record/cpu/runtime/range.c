@@ -20,6 +20,7 @@
 #include "common/search.h"
 #include "common/promise.h"
 #include "trace/catalogue.h"
+#include "try-watch.h"
 
 static const uint64_t DEVICE_ADDRESS = 0x200000000000, MANAGED_ADDRESS = 0x300000000000,
                       PINNED_ADDRESS = 0x310000000000, HEAP_STRIDE = (uint64_t)1 << 40;
@@ -119,6 +120,7 @@ bool cts_range_allocate(enum cts_range_kind kind, int device, uint64_t size_byte
     const bool done = address && insert(range);
     if (address && !done) cts_heap_free(heap, address, size_bytes);
     pthread_mutex_unlock(&lock);
+    if (done && cts_try_is_on()) cts_try_watcher->allocated(range);
     return done;
 }
 
@@ -136,6 +138,7 @@ bool cts_range_add(const struct cts_range *range)
     if (done && (range->kind == CTS_RANGE_REGISTERED || range->kind == CTS_RANGE_MANAGED))
         widen_foreign(range->address, range->address + range->size_bytes);
     pthread_mutex_unlock(&lock);
+    if (done && cts_try_is_on()) cts_try_watcher->allocated(range);
     return done;
 }
 
@@ -217,6 +220,7 @@ bool cts_range_remove(const void *address, unsigned kinds, struct cts_range *ran
 
 void cts_range_release(const struct cts_range *range)
 {
+    if (cts_try_is_on() && cts_try_watcher->defers(range)) return;
     pthread_mutex_lock(&lock);
     struct cts_heap *const heap = heap_of(range->kind, range->device);
     if (heap && cts_heap_contains(heap, range->address))

@@ -14,6 +14,7 @@
 #include "trace/catalogue.h"
 
 struct CUstream_st;
+struct cts_try_mark;
 struct cts_work;
 
 /* What is remembered of a work from its call to its end. */
@@ -28,6 +29,7 @@ struct cts_trace {
     struct cts_log *log;        /* of the stream; NULL: off */
     struct cts_log *source_log; /* of a copy between devices: some stream of the one it reads */
     uint64_t correlation;
+    struct cts_try_mark *mark; /* of `try` (try-hooks.h); NULL: none */
 };
 
 void cts_record_start(void);

@@ -20,6 +20,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "common/name-filter.h"
@@ -307,12 +308,14 @@ static void add_variable_range(const struct cts_variable_desc *variable)
                             variable->kind == CTS_VARIABLE_CONSTANT ||
                             variable->kind == CTS_VARIABLE_MANAGED;
     if (!has_memory || !variable->address || !variable->size_bytes) return;
-    const struct cts_range range = {
+    struct cts_range range = {
         .address = (uint64_t)variable->address,
         .size_bytes = variable->size_bytes,
         .kind = variable->kind == CTS_VARIABLE_MANAGED ? CTS_RANGE_MANAGED : CTS_RANGE_VARIABLE,
         .allocation = CTS_NONE,
     };
+    snprintf(range.variable, sizeof range.variable, "%s",
+             variable->display_name ? variable->display_name : "");
     cts_range_add(&range); /* two files may share an extern variable */
 }
 

@@ -6,6 +6,7 @@
 #include "record.h"
 #include "runtime.h"
 #include "stream.h"
+#include "try-watch.h"
 
 static cudaError_t create(cudaStream_t *handle, unsigned flags, int priority)
 {
@@ -199,6 +200,7 @@ cudaError_t cudaStreamQuery(cudaStream_t handle)
         error = stream->capture                  ? cts_capture_spoil(stream)
                 : stream->done == stream->issued ? cts_sticky(stream->device)
                                                  : cudaErrorNotReady;
+    if (cts_try_is_on() && error == cudaSuccess) cts_try_watcher->waited_stream(stream);
     if (stream) cts_record_sync_end(&trace, CTS_SYNC_STREAM_QUERY, stream, 0, error);
     cts_streams_unlock();
     return cts_return_query(error);

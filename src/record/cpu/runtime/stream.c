@@ -24,6 +24,7 @@
 #include "range.h"
 #include "cpu-timeline.h"
 #include "common/promise.h"
+#include "try-watch.h"
 
 struct cts_op {
     struct cts_op *next;
@@ -382,6 +383,10 @@ cudaError_t cts_stream_append(struct CUstream_st *stream, struct cts_work *work,
     remember_last(stream);
     cts_record_call(&op->work, stream, &op->trace);
     cts_cpu_timeline_queued(&op->work, stream, &op->trace);
+    if (cts_try_is_on())
+        cts_try_watcher->queued(&(struct cts_try_queued){stream, &op->work, more, more_count,
+                                                         op->sequence, wait == CTS_WAIT_UNTIL_DONE},
+                                &op->trace);
     if (run_here) {
         struct cts_point here = cts_point_here(stream);
         run(stream, op);
@@ -433,6 +438,7 @@ void cts_streams_wait_device(int device)
 {
     pthread_mutex_lock(&lock);
     wait_for_all(is_on_device, device);
+    if (cts_try_is_on()) cts_try_watcher->waited_device(device);
     pthread_mutex_unlock(&lock);
 }
 
@@ -446,6 +452,7 @@ cudaError_t cts_stream_wait(cudaStream_t handle)
         if (stream->kind == CTS_STREAM_LEGACY) wait_for_all(is_blocking_on_device, stream->device);
         cts_point_wait(&end);
         cts_point_release(&end);
+        if (cts_try_is_on()) cts_try_watcher->waited_stream(stream);
     }
     pthread_mutex_unlock(&lock);
     return stream ? cudaSuccess : cudaErrorInvalidResourceHandle;

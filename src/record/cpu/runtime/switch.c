@@ -1,6 +1,7 @@
 /* Switching the recording of launches on and off from the program. */
 #include "record.h"
 #include "runtime.h"
+#include "try-watch.h"
 
 #pragma GCC visibility push(default)
 #include "ctascope/record.h"
@@ -17,6 +18,7 @@ static cudaError_t profiler(bool on)
 {
     CTS_ENTER();
     if (!cts_environment_get()->profile_from_start) cts_record_switch(on);
+    if (cts_try_is_on()) cts_try_watcher->profiler(on);
     return cudaSuccess;
 }
 

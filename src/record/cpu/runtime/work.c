@@ -10,6 +10,7 @@
 #include "record.h"
 #include "stream.h"
 #include "cpu-timeline.h"
+#include "try-watch.h"
 
 /* ---- marks ---- */
 
@@ -193,7 +194,7 @@ static cudaError_t error_of(enum cts_fault_kind fault)
 
 static bool is_timed(const struct cts_trace *trace)
 {
-    return trace->is_on || trace->log;
+    return trace->is_on || trace->log || trace->mark;
 }
 
 /* Adds what the program has nearest to the address of a fault, as far as that can be meant, and
@@ -249,11 +250,13 @@ static void run_launch(struct cts_work *work, struct CUstream_st *stream, struct
     trace->end_ns = is_timed(trace) ? cts_clock_ns() : 0;
     if (trace->is_on) cts_record_launch_end(work, stream, trace, &result);
     if (trace->log) cts_cpu_timeline_done(work, trace);
+    if (trace->mark) cts_try_watcher->ran(work, trace);
     if (result.fault == CTS_FAULT_NONE) return;
     uint32_t allocation = CTS_NONE;
     if (result.fault_address && !result.fault_is_shared) allocation = add_nearest(&result);
     cts_record_fault(trace, &result, allocation);
-    if (cts_sticky(stream->device) == cudaSuccess) {
+    if (cts_sticky(stream->device) == cudaSuccess &&
+        !(trace->mark && cts_try_watcher->takes_fault(result.text))) {
         cts_say("%s", result.text);
         cts_record_message("error", result.text);
     }
@@ -263,6 +266,7 @@ static void run_launch(struct cts_work *work, struct CUstream_st *stream, struct
 static void run_copy(struct cts_work *work, struct CUstream_st *stream, struct cts_trace *trace)
 {
     trace->start_ns = is_timed(trace) ? cts_clock_ns() : 0;
+    if (trace->mark) cts_try_watcher->runs(work, trace->mark);
     if (work->kind == CTS_WORK_COPY) {
         const struct cts_geometry geometry = staged(work);
         cts_geometry_copy(&geometry);
@@ -272,6 +276,7 @@ static void run_copy(struct cts_work *work, struct CUstream_st *stream, struct c
     trace->end_ns = is_timed(trace) ? cts_clock_ns() : 0;
     if (trace->is_on) cts_record_copy_end(work, stream, trace);
     if (trace->log) cts_cpu_timeline_done(work, trace);
+    if (trace->mark) cts_try_watcher->ran(work, trace);
 }
 
 static void run_host_function(const struct cts_work *work, struct CUstream_st *stream,

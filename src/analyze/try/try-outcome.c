@@ -1,0 +1,102 @@
+#include "analyze/try/try-outcome.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "common/array.h"
+
+void cts_try_outcome_release(struct cts_try_outcome *outcome)
+{
+    for (size_t i = 0; i < outcome->trial_count; i++)
+        cts_trial_result_release(&outcome->trials[i].result);
+    free(outcome->trials);
+    free(outcome->duration_ns);
+    cts_trial_result_release(&outcome->baseline_result);
+    *outcome = (struct cts_try_outcome){0};
+}
+
+static struct cts_try_plan_options plan_options(const struct cts_try_outcome *outcome)
+{
+    return (struct cts_try_plan_options){.stretch = outcome->stretch,
+                                         .needs = outcome->needs,
+                                         .dead = outcome->dead,
+                                         .dead_count = outcome->dead_count,
+                                         .duration_ns = outcome->duration_ns,
+                                         .keeps_gaps = outcome->keeps_gaps,
+                                         .repeats = outcome->repeats};
+}
+
+static void keep_durations(struct cts_try_outcome *outcome, const struct cts_trial_plan *plan)
+{
+    const struct cts_trial_result *const result = &outcome->baseline_result;
+    for (size_t i = 0; i < plan->step_count && i < result->step_count; i++)
+        if (plan->steps[i].op != CTS_TRIAL_NONE)
+            outcome->duration_ns[plan->steps[i].op] = result->step_ns[i];
+}
+
+enum cts_status cts_try_measure_baseline(struct cts_try_outcome *outcome,
+                                         const struct cts_try_executor *executor,
+                                         struct cts_error *error)
+{
+    const struct cts_try_plan_options options = plan_options(outcome);
+    struct cts_trial_plan plan;
+    enum cts_status status = cts_try_plan(&options, NULL, 0, &plan, error);
+    if (status) return status;
+    cts_trial_result_release(&outcome->baseline_result);
+    free(outcome->duration_ns);
+    outcome->duration_ns =
+        cts_array_zeroed(outcome->stretch->op_count, sizeof *outcome->duration_ns, error);
+    status = outcome->duration_ns ? CTS_OK : CTS_MEMORY;
+    if (!status)
+        status = executor->execute(executor->state, &plan, &outcome->baseline_result, error);
+    if (!status) {
+        keep_durations(outcome, &plan);
+        cts_try_judge_baseline(outcome->stretch, &outcome->baseline_result, &outcome->baseline);
+    }
+    cts_trial_plan_release(&plan);
+    return status;
+}
+
+/* What the projection says: the time that it saves, of the time that was measured. */
+static enum cts_status foretell(const struct cts_try_outcome *outcome,
+                                const struct cts_trial_plan *plan, struct cts_try_verdict *verdict,
+                                struct cts_error *error)
+{
+    const struct cts_try_plan_options options = plan_options(outcome);
+    struct cts_trial_plan plain;
+    uint64_t before_ns = 0, after_ns = 0;
+    enum cts_status status = cts_try_plan(&options, NULL, 0, &plain, error);
+    if (status) return status;
+    status = cts_try_foretell(outcome->stretch, &plain, outcome->duration_ns, &before_ns, error);
+    if (!status)
+        status = cts_try_foretell(outcome->stretch, plan, outcome->duration_ns, &after_ns, error);
+    cts_trial_plan_release(&plain);
+    if (!status && outcome->baseline.elapsed_ns.median > 0)
+        verdict->foretold =
+            ((double)before_ns - (double)after_ns) / outcome->baseline.elapsed_ns.median;
+    return status;
+}
+
+enum cts_status cts_try_measure(struct cts_try_outcome *outcome, struct cts_try_trial *trial,
+                                const struct cts_try_executor *executor, struct cts_error *error)
+{
+    const struct cts_try_plan_options options = plan_options(outcome);
+    struct cts_trial_plan plan;
+    enum cts_status status =
+        cts_try_plan(&options, trial->changes, trial->change_count, &plan, error);
+    if (status == CTS_USAGE) {
+        snprintf(trial->untried, sizeof trial->untried, "%.299s", error->text);
+        trial->is_done = true;
+        return CTS_OK;
+    }
+    if (status) return status;
+    status = executor->execute(executor->state, &plan, &trial->result, error);
+    if (!status) {
+        cts_try_judge(outcome->stretch, &outcome->baseline, &trial->result, &trial->verdict);
+        status = foretell(outcome, &plan, &trial->verdict, error);
+        trial->is_done = true;
+    }
+    cts_trial_plan_release(&plan);
+    return status;
+}

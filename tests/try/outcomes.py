@@ -1,0 +1,110 @@
+#!/usr/bin/env python3
+"""What `ctascope try` does with each kind of stretch: outcomes.cu has a case for each."""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+UNDONE = "nothing was tried: the program ended with status 137 before the stretch was complete"
+
+# case: options, exit status, what standard error has, what standard output has
+REFUSED = {
+    "host-function": ((), 4, "the stretch contains a host function (cudaLaunchHostFunc)"),
+    "fault": ((), 4, "a kernel of the stretch failed"),
+    "never": ((), 2, "the program does not call cudaProfilerStart"),
+    "killed": ((), 1, UNDONE),
+    "killed-before": ((), 1, UNDONE),
+    "pinned-late": ((), 4, "the pinned source of copy 1 changed between the call and the copy"),
+    "plain": (("--launches", "9-9"), 2, "the program has no launch 9: it has 2 launches"),
+    "large": (("--memory-limit", "64M"), 4, "saving the memory takes more than"),
+    "threads": (("--drop", "launch:9"), 2, "launch 9 is not in the stretch, which has numbers 0 to 3"),
+    "pool": (("--order", "needed"), 0, "", "not tried: --order needed needs to know what data requires"),
+    "status": (("--drop", "memset:0"), 2, "memset 0 is not in the stretch, which has none"),
+}
+
+
+class Tester:
+    def __init__(self, build, folder):
+        self.ctascope = os.path.join(build, "bin", "ctascope")
+        self.folder, self.failures = folder, 0
+        self.binary = os.path.join(folder, "outcomes")
+        subprocess.run([self.ctascope, "cc", "-O1", os.path.join(HERE, "outcomes.cu"), "-o", self.binary],
+                       check=True)
+
+    def run(self, case, *options):
+        environment = dict(os.environ, CTASCOPE_SPIN_LIMIT="1")
+        return subprocess.run([self.ctascope, "try", "--replays", "10", *options, "--", self.binary, case],
+                              capture_output=True, text=True, check=False, env=environment, timeout=300)
+
+    def expect(self, good, case, what):
+        if not good:
+            self.failures += 1
+            print(f"{case}: {what}")
+
+    def answer(self, case, *options):
+        ran = self.run(case, "--format", "json", *options)
+        self.expect(ran.returncode == 0, case, f"exit {ran.returncode}: {ran.stderr}")
+        return json.loads(ran.stdout) if ran.returncode == 0 else None
+
+    def refusals(self):
+        for case, (options, status, text, *printed) in REFUSED.items():
+            ran = self.run(case, *options)
+            good = ran.returncode == status and text in ran.stderr
+            self.expect(good and all(words in ran.stdout for words in printed), case,
+                        f"{options}: exit {ran.returncode}, '{ran.stderr.strip()}' {ran.stdout}")
+
+    def unchanged(self):
+        for case in ("plain", "printf", "variable", "freed", "pool", "threads", "index", "open", "status", "exits"):
+            answer = self.answer(case)
+            if answer:
+                unchanged = answer["unchanged"]
+                self.expect(unchanged["can_judge"] and not unchanged["varying_bytes"], case, unchanged)
+                self.expect(unchanged["replays"] == 10, case, unchanged)
+        self.expect(self.answer("status")["program_status"] == 3, "status", "the program's status is lost")
+        self.expect(self.answer("exits")["program_status"] == 7, "exits", "the program's status is lost")
+        ran = self.run("printf")
+        self.expect(ran.stdout.count("from the device") == 1, "printf", f"printed again: {ran.stdout}")
+        self.expect("printf: 2\n" in ran.stdout, "printf", f"the program's own output: {ran.stdout}")
+
+    def unjudged(self):
+        varying = self.answer("clock")["unchanged"]
+        self.expect(not varying["can_judge"] or 0 < varying["varying_bytes"] <= 8, "clock", varying)
+        self.expect(varying["varying_bytes"] > 0, "clock", varying)
+        managed = self.answer("managed")["unchanged"]
+        self.expect(not managed["can_judge"] and managed["differs_at"], "managed", managed)
+
+    def trials(self):
+        dropped = self.answer("index", "--drop", "copy:1")["trials"][0]
+        self.expect(dropped["result"] == "fails" and "follow" in dropped["verdict"], "index", dropped)
+        stuck = self.answer("flag", "--drop", "launch:1")["trials"][0]
+        self.expect(stuck["result"] == "fails", "flag", stuck)
+        kept = self.answer("variable", "--repeat", "launch:1")["trials"][0]
+        self.expect(kept["result"] == "differs" and "state" in kept["differs_at"] and
+                    kept["first_written_by"] == "launch 1", "variable", kept)
+        freed = self.answer("freed", "--repeat", "launch:2")["trials"][0]
+        self.expect(freed["result"] == "same", "freed", freed)
+
+    def full_output(self):
+        with open("/dev/full", "w", encoding="utf-8") as full:
+            ran = subprocess.run([self.ctascope, "try", "--format", "json", "--", self.binary, "plain"],
+                                 stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+        self.expect(ran.returncode == 1 and "No space left" in ran.stderr, "/dev/full",
+                    f"exit {ran.returncode}: {ran.stderr}")
+
+
+def main():
+    with tempfile.TemporaryDirectory() as folder:
+        tester = Tester(sys.argv[1], folder)
+        tester.refusals()
+        tester.unchanged()
+        tester.unjudged()
+        tester.trials()
+        tester.full_output()
+    print(f"{tester.failures} failures")
+    return tester.failures > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
