@@ -8,6 +8,7 @@ void cts_report_material_release(struct cts_report_material *material)
 {
     cts_page_analyses_release(&material->analyses);
     cts_access_release(&material->access);
+    cts_flow_release(&material->flow);
     cts_path_kernels_release(&material->kernels);
     if (material->path.rows) cts_path_release(&material->path);
     if (material->has_timeline) cts_timeline_close(&material->timeline);
@@ -27,6 +28,11 @@ static enum cts_status analyze(struct cts_report_material *material,
     if (!status && !of->only_figures)
         status = cts_access_analyze(&material->recording.catalogue, source, &access,
                                     &material->access, error);
+    const struct cts_flow_options flow = {.least_bytes = CTS_FLOW_LEAST_BYTES,
+                                          .threads = of->threads};
+    if (!status && !of->only_figures)
+        status =
+            cts_flow_analyze(&material->recording.catalogue, source, &flow, &material->flow, error);
     cts_progress_end(&progress);
     return status;
 }
@@ -106,6 +112,7 @@ enum cts_status cts_report_material_gather(struct cts_report_material *material,
         .access = &material->access,
         .partition = &material->analyses.partition,
         .figures = &material->analyses.figures,
+        .flow = &material->flow,
         .source = &material->source,
         .path = material->has_timeline ? &material->path : NULL,
         .kernels = material->kernels.by_region ? &material->kernels : NULL,

@@ -13,6 +13,7 @@ struct cts_report_material {
     struct cts_recording recording;
     struct cts_access_result access;
     struct cts_page_analyses analyses;
+    struct cts_flow_result flow;
     bool has_run, has_accesses, has_timeline;
     struct cts_timeline timeline;
     struct cts_path_asked asked; /* the timeline's events */

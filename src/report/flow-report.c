@@ -4,76 +4,33 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/flow/flow-picture.h"
 #include "common/array.h"
 #include "common/short-names.h"
 #include "common/text-table.h"
 #include "common/utf8.h"
 #include "common/wrapped-text.h"
+#include "report/flow-words.h"
 #include "report/gaps-report.h"
 #include "report/run-findings.h"
 
-enum { NODE_BYTES = 40, PLACE_BYTES = 300, ADVICE_BYTES = 300 };
+enum { NODE_BYTES = CTS_FLOW_NODE_BYTES, PLACE_BYTES = 300, ADVICE_BYTES = 300 };
 
 /* ---- names ---- */
-
-static const struct cts_flow_node *node_at(const struct cts_flow_report *r, uint32_t node)
-{
-    return &r->flow->order.nodes[node];
-}
-
-/* "launch 4", "copy 2", "free 1", "CPU store" */
-static void name_node(const struct cts_flow_report *r, uint32_t node, char *text, size_t bytes)
-{
-    const struct cts_catalogue *const c = r->flow->catalogue;
-    const struct cts_flow_node *const n = node_at(r, node);
-    switch ((enum cts_flow_node_kind)n->kind) {
-    case CTS_FLOW_LAUNCH:
-        snprintf(text, bytes, "launch %u", c->launches[n->index].launch);
-        return;
-    case CTS_FLOW_COPY:
-        snprintf(text, bytes, "copy %u", c->copies[n->index].copy);
-        return;
-    case CTS_FLOW_MEMSET:
-        snprintf(text, bytes, "memset %u", c->copies[n->index].copy);
-        return;
-    case CTS_FLOW_HOST_LOAD:
-    case CTS_FLOW_HOST_STORE:
-        snprintf(text, bytes, "CPU %s, op %" PRIu64,
-                 n->kind == CTS_FLOW_HOST_LOAD ? "load" : "store", c->host_accesses[n->index].op);
-        return;
-    case CTS_FLOW_ALLOCATION:
-        snprintf(text, bytes, "allocation %u", c->allocations[n->index].allocation);
-        return;
-    case CTS_FLOW_FREE:
-        break;
-    }
-    snprintf(text, bytes, "free of allocation %u", c->allocations[n->index].allocation);
-}
 
 static const char *node_cell(const struct cts_flow_report *r, uint32_t node,
                              struct cts_sheet_row *cells)
 {
     if (node == CTS_NONE) return NULL;
     char *const text = cts_sheet_room(cells, NODE_BYTES);
-    name_node(r, node, text, NODE_BYTES);
+    cts_flow_name_node(r->flow, node, text, NODE_BYTES);
     return text;
-}
-
-/* The kernel, or what kind of copy. */
-static const char *subject(const struct cts_flow_report *r, uint32_t node)
-{
-    const struct cts_catalogue *const c = r->flow->catalogue;
-    if (node == CTS_NONE) return NULL;
-    const struct cts_flow_node *const n = node_at(r, node);
-    if (n->kind == CTS_FLOW_LAUNCH)
-        return cts_catalogue_kernel_name(c, c->launches[n->index].kernel);
-    return n->kind == CTS_FLOW_COPY || n->kind == CTS_FLOW_MEMSET ? c->copies[n->index].kind : NULL;
 }
 
 static uint64_t stream_cell(const struct cts_flow_report *r, uint32_t node)
 {
-    if (node == CTS_NONE || node_at(r, node)->stream == CTS_NONE) return UINT64_MAX;
-    return node_at(r, node)->stream;
+    if (node == CTS_NONE || cts_flow_node_at(r->flow, node)->stream == CTS_NONE) return UINT64_MAX;
+    return cts_flow_node_at(r->flow, node)->stream;
 }
 
 static const struct cts_allocation *allocation_at(const struct cts_flow_report *r,
@@ -99,13 +56,13 @@ static const char *address_cell(uint64_t address, struct cts_sheet_row *cells)
 
 #define EDGE_COLUMNS(COLUMN)                                                                       \
     COLUMN(from, "from", TEXT, node_cell(r, e->from, cells))                                       \
-    COLUMN(from_name, "kernel", KERNEL, subject(r, e->from))                                       \
+    COLUMN(from_name, "kernel", KERNEL, cts_flow_subject(r->flow, e->from))                        \
     COLUMN(from_stream, "stream", ID, stream_cell(r, e->from))                                     \
-    COLUMN(from_op, NULL, ID, node_at(r, e->from)->op)                                             \
+    COLUMN(from_op, NULL, ID, cts_flow_node_at(r->flow, e->from)->op)                              \
     COLUMN(to, "to", TEXT, node_cell(r, e->to, cells))                                             \
-    COLUMN(to_name, "kernel", KERNEL, subject(r, e->to))                                           \
+    COLUMN(to_name, "kernel", KERNEL, cts_flow_subject(r->flow, e->to))                            \
     COLUMN(to_stream, "stream", ID, stream_cell(r, e->to))                                         \
-    COLUMN(to_op, NULL, ID, node_at(r, e->to)->op)                                                 \
+    COLUMN(to_op, NULL, ID, cts_flow_node_at(r->flow, e->to)->op)                                  \
     COLUMN(allocation, NULL, ID, row ? row->allocation : UINT64_MAX)                               \
     COLUMN(variable, "variable", TEXT, row ? row->variable : NULL)                                 \
     COLUMN(raw_bytes, "RAW", BYTES, e->raw_bytes)                                                  \
@@ -134,8 +91,8 @@ static bool is_step_of(const struct cts_flow_report *r, uint32_t node, uint64_t 
 {
     const struct cts_catalogue *const c = r->flow->catalogue;
     for (size_t i = 0; i < c->graph_node_count; i++)
-        if (c->graph_nodes[i].rank == node_at(r, node)->rank &&
-            c->graph_nodes[i].op == node_at(r, node)->op) {
+        if (c->graph_nodes[i].rank == cts_flow_node_at(r->flow, node)->rank &&
+            c->graph_nodes[i].op == cts_flow_node_at(r->flow, node)->op) {
             *launch_op = c->graph_nodes[i].launch_op;
             return true;
         }
@@ -146,11 +103,14 @@ static bool is_step_of(const struct cts_flow_report *r, uint32_t node, uint64_t 
 static void advise_order(const struct cts_flow_report *r, const struct cts_flow_finding *f,
                          char *text, size_t bytes)
 {
-    const struct cts_flow_node *const u = node_at(r, f->node), *const v = node_at(r, f->other);
+    const struct cts_flow_node *const u = cts_flow_node_at(r->flow, f->node), *const v =
+                                                                                  cts_flow_node_at(
+                                                                                      r->flow,
+                                                                                      f->other);
     char from[NODE_BYTES], to[NODE_BYTES];
     uint64_t a, b;
-    name_node(r, f->node, from, sizeof from);
-    name_node(r, f->other, to, sizeof to);
+    cts_flow_name_node(r->flow, f->node, from, sizeof from);
+    cts_flow_name_node(r->flow, f->other, to, sizeof to);
     if (is_step_of(r, f->node, &a) && is_step_of(r, f->other, &b) && a == b)
         snprintf(text, bytes, "let the node of %s depend on the node of %s in the graph", to, from);
     else if (u->is_in_stream && v->is_in_stream)
@@ -185,8 +145,8 @@ static void advise_wait(const struct cts_flow_report *r, const struct cts_flow_f
                         char *text, size_t bytes)
 {
     char from[NODE_BYTES] = "", to[NODE_BYTES] = "";
-    if (f->node != CTS_NONE) name_node(r, f->node, from, sizeof from);
-    if (f->other != CTS_NONE) name_node(r, f->other, to, sizeof to);
+    if (f->node != CTS_NONE) cts_flow_name_node(r->flow, f->node, from, sizeof from);
+    if (f->other != CTS_NONE) cts_flow_name_node(r->flow, f->other, to, sizeof to);
     snprintf(text, bytes,
              "remove the %s%s%s%s%s%s, unless the program needs its status or measures time there",
              wait_call(r, f), *from ? " after " : "", from, *from && *to ? " and" : "",
@@ -213,10 +173,10 @@ static const char *advice_cell(const struct cts_flow_report *r, const struct cts
     COLUMN(finding, "finding", TEXT, cts_flow_finding_text(f->kind))                               \
     COLUMN(certain, "certain", FLAG, f->reason == CTS_FLOW_REASON_CERTAIN)                         \
     COLUMN(node, "node", TEXT, node_cell(r, f->node, cells))                                       \
-    COLUMN(name, "kernel", KERNEL, subject(r, f->node))                                            \
+    COLUMN(name, "kernel", KERNEL, cts_flow_subject(r->flow, f->node))                             \
     COLUMN(stream, "stream", ID, stream_cell(r, f->node))                                          \
     COLUMN(other, "and", TEXT, node_cell(r, f->other, cells))                                      \
-    COLUMN(other_name, "kernel", KERNEL, subject(r, f->other))                                     \
+    COLUMN(other_name, "kernel", KERNEL, cts_flow_subject(r->flow, f->other))                      \
     COLUMN(other_stream, "stream", ID, stream_cell(r, f->other))                                   \
     COLUMN(allocation, NULL, ID, row ? row->allocation : UINT64_MAX)                               \
     COLUMN(variable, "variable", TEXT, row ? row->variable : NULL)                                 \
@@ -243,7 +203,7 @@ static void finding_row(const void *state, size_t row_index, struct cts_sheet_ro
 
 static uint64_t op_cell(const struct cts_flow_report *r, uint32_t node)
 {
-    return node == CTS_NONE ? UINT64_MAX : node_at(r, node)->op;
+    return node == CTS_NONE ? UINT64_MAX : cts_flow_node_at(r->flow, node)->op;
 }
 
 #define ALLOCATION_COLUMNS(COLUMN)                                                                 \
@@ -271,10 +231,10 @@ static void allocation_row(const void *state, size_t row_index, struct cts_sheet
 
 #define LAUNCH_COLUMNS(COLUMN)                                                                     \
     COLUMN(node, "node", TEXT, node_cell(r, node, cells))                                          \
-    COLUMN(name, "kernel", KERNEL, subject(r, node))                                               \
-    COLUMN(op, "op", ID, node_at(r, node)->op)                                                     \
+    COLUMN(name, "kernel", KERNEL, cts_flow_subject(r->flow, node))                                \
+    COLUMN(op, "op", ID, cts_flow_node_at(r->flow, node)->op)                                      \
     COLUMN(stream, "stream", ID, stream_cell(r, node))                                             \
-    COLUMN(thread, NULL, ID, node_at(r, node)->thread)                                             \
+    COLUMN(thread, NULL, ID, cts_flow_node_at(r->flow, node)->thread)                              \
     COLUMN(read_bytes, "read", BYTES, u->read_bytes)                                               \
     COLUMN(written_bytes, "written", BYTES, u->written_bytes)                                      \
     COLUMN(overwritten_bytes, "overwritten", BYTES, u->overwritten_bytes)                          \
@@ -327,8 +287,7 @@ static uint32_t launch_id(const struct cts_flow_result *flow, uint32_t node)
 static bool is_chosen(const struct cts_flow_result *flow, const struct cts_flow_edge *e,
                       const uint32_t between[2])
 {
-    if (!e->raw_bytes && !e->war_bytes && !e->waw_bytes && !e->commuting_bytes && !e->race_bytes)
-        return false;
+    if (!cts_flow_carries(e)) return false;
     if (between[0] == CTS_NONE) return true;
     const uint32_t from = launch_id(flow, e->from), to = launch_id(flow, e->to);
     return (from == between[0] && to == between[1]) || (from == between[1] && to == between[0]);
@@ -356,114 +315,14 @@ enum cts_status cts_flow_choose(const struct cts_flow_result *flow, const uint32
 
 /* ---- the screenful ---- */
 
-static const char *plural(uint64_t count)
+static void print_sentence(void *state, const char *text)
 {
-    return count == 1 ? "" : "s";
-}
-
-static void print_races(const struct cts_flow_result *flow, FILE *file)
-{
-    const unsigned long long pairs = flow->ordered_pairs;
-    if (flow->race_pairs || flow->possible_pairs)
-        cts_print_paragraph(
-            file, 2,
-            "Races: %llu certain, %llu possible; %llu pair%s with common bytes %s ordered.",
-            (unsigned long long)flow->race_pairs, (unsigned long long)flow->possible_pairs, pairs,
-            plural(pairs), pairs == 1 ? "is" : "are");
-    else
-        cts_print_paragraph(file, 2, "No race among %llu ordered pair%s with common bytes.", pairs,
-                            plural(pairs));
-    if (flow->unjudged_pairs)
-        cts_print_paragraph(file, 2,
-                            "%llu pair%s could not be judged: %llu launch%s not fully recorded.",
-                            (unsigned long long)flow->unjudged_pairs, plural(flow->unjudged_pairs),
-                            (unsigned long long)flow->hiding_launches,
-                            flow->hiding_launches == 1 ? " is" : "es are");
-}
-
-static void print_chain(const struct cts_flow_result *flow, FILE *file)
-{
-    if (!flow->longest_enforced) return;
-    char needed[32] = "all of it", without_reuse[64] = "";
-    if (flow->longest_needed != flow->longest_enforced)
-        snprintf(needed, sizeof needed, "%u", flow->longest_needed);
-    if (flow->longest_raw < flow->longest_needed)
-        snprintf(without_reuse, sizeof without_reuse, ", but only %u without reuse of memory",
-                 flow->longest_raw);
-    cts_print_paragraph(
-        file, 2, "Longest chain of ordered launches, copies and memsets: %u. Data requires %s%s.",
-        flow->longest_enforced, needed, without_reuse);
-}
-
-static void print_waits(const struct cts_flow_result *flow, FILE *file)
-{
-    const uint64_t waits = flow->needed_waits + flow->needless_waits;
-    if (!waits) return;
-    char needed[32] = "all";
-    if (!flow->needed_waits)
-        snprintf(needed, sizeof needed, "none");
-    else if (flow->needless_waits)
-        snprintf(needed, sizeof needed, "%llu", (unsigned long long)flow->needed_waits);
-    cts_print_paragraph(
-        file, 2,
-        "Host waits (device, stream and event synchronisations): %llu. Data requires %s of them.",
-        (unsigned long long)waits, needed);
+    cts_print_paragraph(state, 2, "%s", text);
 }
 
 void cts_flow_print_notes(const struct cts_flow_report *report, FILE *file)
 {
-    const struct cts_flow_result *const flow = report->flow;
-    if (flow->lower_bound)
-        cts_print_paragraph(file, 2,
-                            "LOWER BOUND: the run is incomplete; there may be more findings.");
-    if (!flow->knows_threads)
-        cts_print_paragraph(
-            file, 2,
-            "This run does not record host threads: all calls are assumed to follow each other.");
-    if (!flow->knows_calls)
-        cts_print_paragraph(
-            file, 2,
-            "This run does not record graphs and stream-ordered frees: the nodes of a graph "
-            "are assumed to follow each other, and frees to wait.");
-    if (flow->host_seen)
-        cts_print_paragraph(
-            file, 2,
-            "CPU accesses are recorded in .cu files compiled with --host-accesses only: "
-            "races with other CPU code are not found.");
-    if (!flow->host_seen && flow->catalogue->allocation_count)
-        cts_print_paragraph(
-            file, 2,
-            "CPU accesses are not recorded (--host-accesses): races with the CPU are not "
-            "checked.");
-    if (!flow->values_seen && flow->catalogue->launch_count > 1)
-        cts_print_paragraph(file, 2,
-                            "Values are not recorded (--values): repeated launches are not found.");
-}
-
-static void print_small(const struct cts_flow_result *flow, FILE *file)
-{
-    if (!flow->small_findings) return;
-    cts_print_paragraph(
-        file, 2, "Not listed: %s that would each save less than %s, less than a launch costs.",
-        cts_counted_text(flow->small_findings, "finding", "findings").text,
-        cts_bytes_text(flow->least_bytes).text);
-}
-
-/* "launch 4 (scale)", "copy 2 (DtoH)" */
-static void name_fully(const struct cts_flow_report *r, uint32_t node,
-                       const struct cts_short_names *kernels, char *text, size_t bytes)
-{
-    const struct cts_catalogue *const c = r->flow->catalogue;
-    char name[NODE_BYTES], buffer[CTS_KERNEL_NAME_SIZE];
-    const char *what = subject(r, node);
-    name_node(r, node, name, sizeof name);
-    if (node_at(r, node)->kind == CTS_FLOW_LAUNCH) {
-        const uint32_t kernel = c->launches[node_at(r, node)->index].kernel;
-        size_t i = 0;
-        while (i < c->kernel_count && c->kernels[i].kernel != kernel) i++;
-        if (i < c->kernel_count) what = cts_short_name_fitted(kernels, i, buffer, sizeof buffer);
-    }
-    snprintf(text, bytes, "%s%s%s%s", name, what ? " (" : "", what ? what : "", what ? ")" : "");
+    cts_flow_tell_notes(report->flow, print_sentence, file);
 }
 
 /* ", launch 4 (scale) and copy 2 (DtoH)": what a sentence is about that does not name it itself. */
@@ -476,8 +335,9 @@ static void name_subjects(const struct cts_flow_report *r, const struct cts_flow
     if (f->kind == CTS_FLOW_RACE || f->kind == CTS_FLOW_POSSIBLE_RACE ||
         f->kind == CTS_FLOW_NEEDLESS_WAIT)
         return;
-    if (f->node != CTS_NONE) name_fully(r, f->node, kernels, first, sizeof first);
-    if (f->other != CTS_NONE) name_fully(r, f->other, kernels, second, sizeof second);
+    if (f->node != CTS_NONE) cts_flow_name_fully(r->flow, f->node, kernels, first, sizeof first);
+    if (f->other != CTS_NONE)
+        cts_flow_name_fully(r->flow, f->other, kernels, second, sizeof second);
     if (f->node != CTS_NONE)
         snprintf(text, bytes, ", %s%s%s", first, *second ? " and " : "", second);
     else if (row && row->variable)
@@ -515,14 +375,9 @@ enum cts_status cts_flow_print_summary(const struct cts_flow_report *report, FIL
                              "launches, copies and memsets")
                 .text,
             cts_counted_text(report->edge_count, "edge", "edges").text);
-    print_races(flow, file);
-    cts_print_paragraph(file, 2, "Device memory: at most %s allocated, at most %s of it live.",
-                        cts_bytes_text(flow->allocated_peak_bytes).text,
-                        cts_bytes_text(flow->live_peak_bytes).text);
-    print_chain(flow, file);
-    print_waits(flow, file);
+    cts_flow_tell_counts(flow, print_sentence, file);
     cts_flow_print_notes(report, file);
-    print_small(flow, file);
+    cts_flow_tell_small(flow, print_sentence, file);
     if (!flow->finding_count) {
         fprintf(file, "No findings.\n");
         return CTS_OK;
@@ -607,13 +462,13 @@ static void dot_text(const char *text, FILE *file)
 static void dot_node(const struct cts_flow_report *r, uint32_t node, FILE *file)
 {
     char name[NODE_BYTES];
-    const char *const what = subject(r, node);
-    name_node(r, node, name, sizeof name);
+    const char *const what = cts_flow_subject(r->flow, node);
+    cts_flow_name_node(r->flow, node, name, sizeof name);
     fprintf(file, "  n%u [label=\"%s\\n", node, name);
     dot_text(what ? what : "", file);
-    if (node_at(r, node)->stream != CTS_NONE)
-        fprintf(file, "\\nstream %u", node_at(r, node)->stream);
-    fprintf(file, "\"%s];\n", node_at(r, node)->is_in_stream ? "" : ", shape=box");
+    if (cts_flow_node_at(r->flow, node)->stream != CTS_NONE)
+        fprintf(file, "\\nstream %u", cts_flow_node_at(r->flow, node)->stream);
+    fprintf(file, "\"%s];\n", cts_flow_node_at(r->flow, node)->is_in_stream ? "" : ", shape=box");
 }
 
 enum cts_status cts_flow_print_dot(const struct cts_flow_report *report, FILE *file,

@@ -7,6 +7,7 @@
 #include "common/json.h"
 #include "common/text-stream.h"
 #include "report/comm.h"
+#include "report/flow-page.h"
 #include "report/partition-report.h"
 #include "report/path-report.h"
 #include "report/run-findings.h"
@@ -157,6 +158,16 @@ static enum cts_status write_memory(struct cts_json *json, const struct cts_page
     return status;
 }
 
+static enum cts_status write_flow(struct cts_json *json, const struct cts_page *page,
+                                  struct cts_error *error)
+{
+    cts_json_key(json, "flow");
+    cts_json_open_object(json);
+    const enum cts_status status = cts_flow_page_json(page->flow, json, error);
+    cts_json_close_object(json);
+    return status;
+}
+
 static enum cts_status write_time(struct cts_json *json, const struct cts_page *page,
                                   struct cts_error *error)
 {
@@ -196,6 +207,7 @@ enum cts_status cts_page_write_data(const struct cts_page *page, FILE *file,
     status = write_names(&json, page, error);
     if (!status) status = write_run_findings(&json, page, error);
     if (page->comm && !status) status = write_memory(&json, page, error);
+    if (page->comm && page->flow && !status) status = write_flow(&json, page, error);
     if (page->path && !status) status = write_time(&json, page, error);
     if (!status) cts_json_close_object(&json);
     return cts_json_end_after(&json, status, error);

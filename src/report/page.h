@@ -6,6 +6,7 @@
 
 #include "analyze/access/access-analysis.h"
 #include "analyze/communication/communication.h"
+#include "analyze/flow/flow.h"
 #include "analyze/partition/partition.h"
 #include "analyze/path/path.h"
 #include "report/figure.h"
@@ -20,6 +21,7 @@ struct cts_page {
     const struct cts_access_result *access;
     const struct cts_partition *partition;
     const struct cts_figures *figures;
+    const struct cts_flow_result *flow;
     /* timeline; path NULL: there is none. Analysed with keep_segments and keep_waits. */
     const struct cts_path_source *source;
     const struct cts_path *path;

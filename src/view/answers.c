@@ -42,6 +42,7 @@ static const struct question {
     {"findings", cts_view_write_findings, NULL, NULL},
     {"diff", cts_view_write_diff, NULL, NULL},
     {"run-findings", NULL, cts_view_fill_run_findings, "application/json"},
+    {"flow", NULL, cts_view_fill_flow, "application/json"},
     {"communication", NULL, cts_view_fill_communication, "application/json"},
 };
 

@@ -56,7 +56,7 @@ typedef enum cts_status cts_view_fill(const struct cts_view_request *request,
                                       struct cts_buffer *answer, struct cts_error *error);
 cts_view_fill cts_view_fill_records, cts_view_fill_density, cts_view_fill_order;
 /* report-data.c */
-cts_view_fill cts_view_fill_communication, cts_view_fill_run_findings;
+cts_view_fill cts_view_fill_communication, cts_view_fill_run_findings, cts_view_fill_flow;
 
 /* run-answers.c: members of a launch's row; the object stays open. */
 void cts_view_launch_members(struct cts_json *json, const struct cts_view_snapshot *snapshot,

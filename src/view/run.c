@@ -182,6 +182,7 @@ static void snapshot_free(struct cts_view_snapshot *snapshot)
     free(snapshot->rows);
     free(snapshot->communication);
     free(snapshot->findings);
+    free(snapshot->flow);
     for (size_t i = 0; i < CTS_VIEW_ANALYSES; i++)
         if (snapshot->analyses[i].is_there) cts_access_release(&snapshot->analyses[i].result);
     pthread_mutex_destroy(&snapshot->analysing);

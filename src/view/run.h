@@ -54,9 +54,9 @@ struct cts_view_snapshot {
 
     pthread_mutex_t analysing; /* of what is made at first demand */
     bool has_access;
-    struct cts_access_result access; /* of the whole run */
-    char *communication, *findings;  /* JSON; NULL: not made yet */
-    pthread_mutex_t looking;         /* of the launches analysed last, while they are used */
+    struct cts_access_result access;       /* of the whole run */
+    char *communication, *findings, *flow; /* JSON; NULL: not made yet */
+    pthread_mutex_t looking;               /* of the launches analysed last, while they are used */
     struct cts_view_analysis analyses[CTS_VIEW_ANALYSES];
     uint64_t analysis_clock;
 

@@ -84,13 +84,14 @@ for (const colorScheme of ["light", "dark"]) {
             trouble.push(`asked for ${request.url()}`),
     );
     await page.goto(pathToFileURL(report).href);
-    await page.waitForSelector(".heatmap canvas");
+    await page.waitForSelector("[data-figure] .heatmap canvas");
     await drawn(page);
 
     const titles = await page.locator("h2").allTextContents();
     assert.ok(access.findings.length > 0); // a stencil's rows begin where they begin
     assert.deepEqual(titles, [
         "What to do first",
+        "Between launches, copies and the host",
         "Kernels",
         "Kernel to kernel",
         "Transfer sizes",
@@ -133,7 +134,7 @@ for (const colorScheme of ["light", "dark"]) {
     const more = page.getByRole("button", { name: /more below 1%/ });
     if (await more.count()) await more.click();
     const findings = await page
-        .locator(".finding")
+        .locator(".card.findings .finding")
         .evaluateAll((cards) =>
             cards.map((card) => [
                 card.querySelector("h3").firstChild.textContent,
@@ -173,12 +174,12 @@ for (const colorScheme of ["light", "dark"]) {
     assert.ok(await page.evaluate(() => document.documentElement.scrollWidth <= innerWidth), "too wide");
 
     // The map tells what lies under the pointer: CTA 0 sends to itself in a stencil.
-    const map = page.locator(".heatmap canvas");
+    const map = page.locator("[data-figure] .heatmap canvas");
     assert.ok((await marks(map)) > 100, "an empty map");
     await map.scrollIntoViewIfNeeded();
     await map.hover({ position: { x: 94, y: 10 } });
     await drawn(page);
-    const told = await page.locator(".heatmap .hover").textContent();
+    const told = await page.locator("[data-figure] .heatmap .hover").textContent();
     const expected = results.launch_pairs.length ? /writing CTA 0\S* → reading CTA 0\S*: (?!0 B)/ : /./;
     assert.match(told, expected);
     // Dragging a rectangle zooms, and the way back is there; the other tab shows the other measure.
@@ -193,7 +194,9 @@ for (const colorScheme of ["light", "dark"]) {
     await page.getByRole("button", { name: "show everything" }).click();
     await page.getByRole("tab", { name: "transfers" }).click();
     await map.hover({ position: { x: 95, y: 11 } });
-    await page.waitForFunction(() => /: [\d,]+$/.test(document.querySelector(".heatmap .hover")?.textContent));
+    await page.waitForFunction(() =>
+        /: [\d,]+$/.test(document.querySelector("[data-figure] .heatmap .hover")?.textContent),
+    );
 
     if (colorScheme === "light") await picturesStandAlone(page);
     backgrounds.push(await page.evaluate(() => getComputedStyle(document.body).backgroundColor));
@@ -206,7 +209,7 @@ assert.notEqual(backgrounds[0], backgrounds[1]);
 // At 4K letters and column are larger, and plots with them.
 const large = await browser.newPage({ viewport: { width: 3840, height: 2160 } });
 await large.goto(pathToFileURL(report).href);
-await large.waitForSelector(".heatmap canvas");
+await large.waitForSelector("[data-figure] .heatmap canvas");
 const sizes4k = await large.evaluate(() => ({
     letters: parseFloat(getComputedStyle(document.body).fontSize),
     column: document.querySelector("main").clientWidth,
@@ -242,7 +245,7 @@ Object.assign(data.soundness, { skipped_instructions: 1, unordered_pairs: 1, uno
 writeFileSync(alone, head + JSON.stringify(data).replaceAll("<", "\\u003c") + tail);
 const single = await browser.newPage();
 await single.goto(pathToFileURL(alone).href);
-await single.waitForSelector(".heatmap canvas");
+await single.waitForSelector("[data-figure] .heatmap canvas");
 await single.locator(".card", { hasText: "Volume by launch" }).first().locator("summary").click();
 await single
     .locator(".card details tbody tr")
@@ -266,7 +269,7 @@ await new Promise((resolve) => server.listen(0, "127.0.0.1", resolve));
 const elsewhere = `http://127.0.0.1:${server.address().port}`;
 const refused = await browser.newPage();
 await refused.goto(pathToFileURL(report).href);
-await refused.waitForSelector(".heatmap canvas");
+await refused.waitForSelector("[data-figure] .heatmap canvas");
 assert.deepEqual(
     await refused.evaluate(async (to) => {
         const directives = new Set();

@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "analyze/flow/flow.h"
+#include "analyze/flow/flow-picture.h"
 #include "count.h"
 #include "random.h"
 #include "record-fixture.h"
@@ -1461,6 +1461,26 @@ static bool follow(const struct twin *t, unsigned from, unsigned v, bool *seen, 
     return found;
 }
 
+/* Each marked chain has the longest length, and every work on it is one longer than the one before.
+ */
+static void compare_marks(const struct twin *t, const struct cts_flow_result *flow,
+                          const struct twin_lengths *lengths)
+{
+    unsigned enforced = 0, raw = 0;
+    unsigned last = NODES_MAX;
+    for (unsigned v = 0; v < t->node_count; v++) {
+        if (!flow->chain_marks[v]) continue;
+        assert_true(is_twin_work(t, v));
+        if (flow->chain_marks[v] & CTS_FLOW_ON_TRUE) assert_int_equal(lengths[v].raw, ++raw);
+        if (!(flow->chain_marks[v] & CTS_FLOW_ON_ENFORCED)) continue;
+        assert_int_equal(lengths[v].enforced, ++enforced);
+        assert_true(last == NODES_MAX || precedes(t, CTS_FLOW_SURE, last, v));
+        last = v;
+    }
+    assert_int_equal(enforced, flow->longest_enforced);
+    assert_int_equal(raw, flow->longest_raw);
+}
+
 static void compare_needless(const struct twin *t, const struct cts_flow_result *flow)
 {
     static struct twin_lengths lengths[NODES_MAX];
@@ -1478,6 +1498,7 @@ static void compare_needless(const struct twin *t, const struct cts_flow_result 
     assert_int_equal(flow->longest_enforced, most.enforced);
     assert_int_equal(flow->longest_needed, most.needed);
     assert_int_equal(flow->longest_raw, most.raw);
+    if (is_judged) compare_marks(t, flow, lengths);
     while (last != NODES_MAX) {
         const unsigned v = last;
         unsigned u = NODES_MAX;
@@ -1846,6 +1867,104 @@ static uint64_t compare_fusion(const struct twin *t, const struct cts_flow_resul
 
 static unsigned seed;
 
+/* ---- the picture ---- */
+
+/* Nodes before this one at its place. */
+static unsigned occurrence(const struct cts_flow_picture *picture, unsigned node)
+{
+    unsigned count = 0;
+    for (unsigned i = 0; i < node; i++) count += picture->place_of[i] == picture->place_of[node];
+    return count;
+}
+
+/* Edge by edge: what a link must sum. */
+static void sum_link(const struct cts_flow_result *flow, const struct cts_flow_picture *picture,
+                     const struct cts_flow_link *link, struct cts_flow_sums *sums)
+{
+    for (size_t i = 0; i < flow->walk.edge_count; i++) {
+        const struct cts_flow_edge *const e = &flow->walk.edges[i];
+        if (!cts_flow_carries(e) || picture->place_of[e->from] != link->from ||
+            picture->place_of[e->to] != link->to)
+            continue;
+        const bool is_later =
+            link->from >= link->to ||
+            (picture->places[link->from].times == picture->places[link->to].times &&
+             occurrence(picture, e->from) != occurrence(picture, e->to));
+        if (is_later != link->is_carried) continue;
+        sums->edges++;
+        sums->raw_bytes += e->raw_bytes;
+        sums->possible_raw_bytes += e->possible_raw_bytes;
+        sums->war_bytes += e->war_bytes;
+        sums->waw_bytes += e->waw_bytes;
+        sums->commuting_bytes += e->commuting_bytes;
+        sums->race_bytes += e->race_bytes;
+    }
+}
+
+static void compare_links(const struct cts_flow_result *flow,
+                          const struct cts_flow_picture *picture)
+{
+    size_t summed = 0, carrying = 0;
+    for (size_t i = 0; i < flow->walk.edge_count; i++)
+        carrying += cts_flow_carries(&flow->walk.edges[i]);
+    for (size_t i = 0; i < picture->link_count; i++) {
+        const struct cts_flow_link *const link = &picture->links[i];
+        struct cts_flow_sums sums = {0};
+        uint64_t raw_of_parts = 0;
+        sum_link(flow, picture, link, &sums);
+        assert_memory_equal(&sums, &link->sums, sizeof sums);
+        summed += sums.edges;
+        for (size_t p = link->part_begin; p < link->part_end; p++)
+            raw_of_parts += picture->parts[p].sums.raw_bytes;
+        assert_int_equal(raw_of_parts, sums.raw_bytes);
+    }
+    assert_int_equal(summed, carrying);
+}
+
+/* Every byte of a true dependence of two works lies in one cell. */
+static void compare_matrix(const struct cts_flow_result *flow,
+                           const struct cts_flow_picture *picture)
+{
+    uint64_t in_cells = 0, in_edges = 0;
+    for (size_t i = 0; i < (size_t)picture->bin_count * picture->bin_count; i++)
+        in_cells += picture->matrix[i];
+    for (size_t i = 0; i < flow->walk.edge_count; i++) {
+        const struct cts_flow_edge *const e = &flow->walk.edges[i];
+        if (flow->order.nodes[e->from].kind <= CTS_FLOW_MEMSET &&
+            flow->order.nodes[e->to].kind <= CTS_FLOW_MEMSET)
+            in_edges += e->raw_bytes;
+    }
+    assert_int_equal(in_cells, in_edges);
+}
+
+/* Whether something was folded. */
+static bool compare_picture(const struct cts_flow_result *flow)
+{
+    struct cts_flow_picture picture;
+    size_t shown = 0;
+    uint64_t times = 0;
+    bool is_folded = false;
+    assert_int_equal(cts_flow_picture_make(flow, &picture, NULL), CTS_OK);
+    for (unsigned i = 0; i < flow->order.node_count; i++) {
+        const uint32_t place = picture.place_of[i];
+        assert_true(place != CTS_NONE || flow->order.nodes[i].kind > CTS_FLOW_MEMSET);
+        if (place == CTS_NONE) continue;
+        shown++;
+        const struct cts_flow_node *const first = &flow->order.nodes[picture.places[place].node];
+        assert_int_equal(flow->order.nodes[i].kind, first->kind);
+        assert_int_equal(flow->order.nodes[i].stream, first->stream);
+    }
+    for (uint32_t i = 0; i < picture.fold.place_count; i++) {
+        times += picture.places[i].times;
+        is_folded |= picture.places[i].times > 1;
+    }
+    assert_int_equal(times, shown);
+    compare_links(flow, &picture);
+    compare_matrix(flow, &picture);
+    cts_flow_picture_release(&picture);
+    return is_folded;
+}
+
 static void same_as_the_twin(void **state)
 {
     (void)state;
@@ -1854,7 +1973,8 @@ static void same_as_the_twin(void **state)
     const char *const one = getenv("CTS_TWIN_SEED");
     const unsigned first = one ? (unsigned)strtoul(one, NULL, 10) : 0;
     const unsigned count = one ? 1 : cts_test_count(PROGRAMS_QUICK, PROGRAMS);
-    uint64_t races = 0, possible = 0, edge_sum = 0, needless = 0, reused = 0, fusions = 0;
+    uint64_t folded = 0, races = 0, possible = 0, edge_sum = 0, needless = 0, reused = 0,
+             fusions = 0;
     for (seed = first; seed < first + count; seed++) {
         random_start(seed);
         make_program(p);
@@ -1881,6 +2001,7 @@ static void same_as_the_twin(void **state)
         compare_needless(t, &flow);
         fusions += compare_fusion(t, &flow);
         compare_waits(t, &flow);
+        folded += compare_picture(&flow);
         needless += flow.longest_needed < flow.longest_enforced;
         reused += flow.longest_raw < flow.longest_needed;
         races += flow.race_pairs;
@@ -1898,6 +2019,7 @@ static void same_as_the_twin(void **state)
         (unsigned long long)maps_seen[CTS_FLOW_MAP_NEIGHBOUR],
         (unsigned long long)maps_seen[CTS_FLOW_MAP_REDUCTION],
         (unsigned long long)needless_waits_seen, (unsigned long long)waits_seen);
+    assert_true(one || folded > 0);
     assert_true(one ||
                 (races > count && possible > count && needless > 0 && reused > 0 && fusions > 0));
     free(p);

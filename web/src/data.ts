@@ -1,6 +1,7 @@
 // What ctascope writes into the page (src/report/page-data.c). Volumes are bytes; *unique* counts a
 // byte once per block and launch.
 import type { Figure } from "./figure";
+import type { FlowData } from "./flow-data";
 import type { PathData } from "./path";
 import type { RunFindings } from "./run-findings";
 import type { TimelineData } from "./timeline-frame";
@@ -66,6 +67,7 @@ export interface Data extends Partial<Memory> {
     };
     kernel_names?: { name: string; short: string }[];
     run_findings?: RunFindings;
+    flow?: FlowData;
     runs?: RunRow[]; // with `figures` of all of them
     path?: PathData;
     timeline?: TimelineData;

@@ -4,6 +4,7 @@ import "uplot/dist/uPlot.min.css";
 import "./style.css";
 import { Contents } from "./contents";
 import type { Data, Memory } from "./data";
+import { FlowSection } from "./flow";
 import { learnNames } from "./format";
 import { MemorySection } from "./memory";
 import { PathSection } from "./path";
@@ -33,7 +34,7 @@ function Findings({ data }: { data: NonNullable<Data["run_findings"]> }) {
 }
 
 function Page() {
-    const { run, runs, path, timeline, totals, run_findings } = everything;
+    const { run, runs, path, timeline, totals, run_findings, flow } = everything;
     return (
         <main>
             <h1>{(run.program || run.path).split("/").pop()}</h1>
@@ -52,6 +53,12 @@ function Page() {
             {run_findings && <Findings data={run_findings} />}
             {runs && <RunsSection runs={runs} figures={everything.figures ?? []} />}
             {path && timeline && <PathSection path={path} timeline={timeline} />}
+            {flow && flow.places.length > 0 && (
+                <section class="card flow">
+                    <h2>Between launches, copies and the host</h2>
+                    <FlowSection data={flow} />
+                </section>
+            )}
             {totals && <MemorySection data={everything as Memory} />}
         </main>
     );

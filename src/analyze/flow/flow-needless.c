@@ -11,6 +11,7 @@
  *
  * n nodes, e edges, c chains: O(n c log n + e) time. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "analyze/flow/flow-findings.h"
 #include "common/array.h"
@@ -18,6 +19,7 @@
 
 struct lengths {
     uint32_t enforced, needed, raw;
+    uint32_t raw_work; /* the last work of the chain that `raw` counts */
 };
 
 /* A prefix of a chain. */
@@ -37,7 +39,8 @@ struct judge {
     struct cts_flow_result *flow;
     const struct cts_flow_facts *facts;
     struct lengths *lengths; /* by node */
-    struct chain *chains;    /* of the rank at hand */
+    uint32_t *raw_before; /* by node: the work before it on a longest chain of true dependences */
+    struct chain *chains; /* of the rank at hand */
     uint32_t chain_count;
     uint32_t *seen; /* by node: the later end of the link for which it was looked at, + 1 */
     size_t edge;    /* the first whose `to` is not yet passed */
@@ -48,11 +51,18 @@ static bool is_work(const struct cts_flow_node *node)
     return node->kind <= CTS_FLOW_MEMSET;
 }
 
+static void take_raw(struct lengths *most, struct lengths other)
+{
+    if (most->raw >= other.raw) return;
+    most->raw = other.raw;
+    most->raw_work = other.raw_work;
+}
+
 static void take_most(struct lengths *most, struct lengths other)
 {
     if (most->enforced < other.enforced) most->enforced = other.enforced;
     if (most->needed < other.needed) most->needed = other.needed;
-    if (most->raw < other.raw) most->raw = other.raw;
+    take_raw(most, other);
 }
 
 /* The prefix of a chain that has `count` places; NULL: no node is in it. */
@@ -104,7 +114,7 @@ static struct lengths along_edges(struct judge *judge, uint32_t node)
         const struct lengths from = judge->lengths[edge->from];
         if (most.needed < from.needed) most.needed = from.needed;
         const bool is_true = edge->raw_bytes || cts_flow_shows_through(judge->flow, edge);
-        if (is_true && most.raw < from.raw) most.raw = from.raw;
+        if (is_true) take_raw(&most, from);
     }
     return most;
 }
@@ -119,16 +129,19 @@ static struct lengths measure(struct judge *judge, uint32_t index)
     if (is_work(node) && !cts_flow_is_unknown(judge->flow, index)) {
         const struct lengths host = known_to_host(judge, node);
         if (lengths.needed < host.needed) lengths.needed = host.needed;
-        if (lengths.raw < host.raw) lengths.raw = host.raw;
+        take_raw(&lengths, host);
         if (lengths.needed < before.most_unknown.needed)
             lengths.needed = before.most_unknown.needed;
-        if (lengths.raw < before.most_unknown.raw) lengths.raw = before.most_unknown.raw;
+        take_raw(&lengths, before.most_unknown);
     } else if (!is_free || !node->is_in_stream) {
         lengths = before.most;
     }
-    lengths.enforced += is_work(node);
-    lengths.needed += is_work(node);
-    lengths.raw += is_work(node);
+    judge->raw_before[index] = lengths.raw ? lengths.raw_work : CTS_NONE;
+    if (!is_work(node)) return lengths;
+    lengths.enforced++;
+    lengths.needed++;
+    lengths.raw++;
+    lengths.raw_work = index;
     return lengths;
 }
 
@@ -224,6 +237,29 @@ static enum cts_status judge_link(const struct judge *judge, uint32_t u, uint32_
 
 /* ---- a rank ---- */
 
+/* Marks the two chains of a rank: `last` ends the enforced one, `last_raw` that of true
+ * dependences. */
+static void mark_chains(const struct judge *judge, uint32_t last, uint32_t last_raw)
+{
+    uint8_t *const marks = judge->flow->chain_marks;
+    memset(marks, 0, judge->flow->order.node_count);
+    for (; last != CTS_NONE; last = link_before(judge, last)) marks[last] |= CTS_FLOW_ON_ENFORCED;
+    for (; last_raw != CTS_NONE; last_raw = judge->raw_before[last_raw])
+        marks[last_raw] |= CTS_FLOW_ON_TRUE;
+}
+
+static enum cts_status judge_chain(const struct judge *judge, uint32_t last, struct lengths longest,
+                                   struct cts_error *error)
+{
+    enum cts_status status = CTS_OK;
+    while (!status && last != CTS_NONE) {
+        const uint32_t before = link_before(judge, last);
+        if (before != CTS_NONE) status = judge_link(judge, before, last, longest, error);
+        last = before;
+    }
+    return status;
+}
+
 static enum cts_status measure_rank(struct judge *judge, uint32_t begin, uint32_t end,
                                     struct cts_error *error)
 {
@@ -238,12 +274,9 @@ static enum cts_status measure_rank(struct judge *judge, uint32_t begin, uint32_
         take_most(&longest, judge->lengths[i]);
         status = append(judge, i, error);
     }
-    while (!status && last != CTS_NONE) {
-        const uint32_t before = link_before(judge, last);
-        if (before != CTS_NONE) status = judge_link(judge, before, last, longest, error);
-        last = before;
-    }
-    if (flow->longest_enforced < longest.enforced) {
+    if (!status) status = judge_chain(judge, last, longest, error);
+    if (!status && flow->longest_enforced < longest.enforced) {
+        mark_chains(judge, last, longest.raw ? longest.raw_work : CTS_NONE);
         flow->longest_enforced = longest.enforced;
         flow->longest_needed = longest.needed;
         flow->longest_raw = longest.raw;
@@ -276,7 +309,10 @@ enum cts_status cts_flow_find_needless_order(struct cts_flow_result *flow,
     if (flow->catalogue->host_function_count) return CTS_OK; /* they may need any order */
     judge.lengths = cts_array_zeroed(order->node_count, sizeof *judge.lengths, error);
     judge.seen = cts_array_zeroed(order->node_count, sizeof *judge.seen, error);
-    enum cts_status status = judge.lengths && judge.seen ? CTS_OK : CTS_MEMORY;
+    judge.raw_before = cts_array_zeroed(order->node_count, sizeof *judge.raw_before, error);
+    flow->chain_marks = cts_array_zeroed(order->node_count, sizeof *flow->chain_marks, error);
+    enum cts_status status =
+        judge.lengths && judge.seen && judge.raw_before && flow->chain_marks ? CTS_OK : CTS_MEMORY;
     for (uint32_t begin = 0, end; begin < order->node_count && !status; begin = end) {
         const uint32_t rank = order->nodes[begin].rank;
         for (end = begin; end < order->node_count && order->nodes[end].rank == rank;) end++;
@@ -286,5 +322,6 @@ enum cts_status cts_flow_find_needless_order(struct cts_flow_result *flow,
     }
     free(judge.lengths);
     free(judge.seen);
+    free(judge.raw_before);
     return status;
 }

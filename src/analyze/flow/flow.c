@@ -224,5 +224,6 @@ void cts_flow_release(struct cts_flow_result *flow)
     cts_flow_order_release(&flow->order);
     free(flow->findings);
     free(flow->is_needless_wait);
+    free(flow->chain_marks);
     *flow = (struct cts_flow_result){0};
 }

@@ -89,6 +89,10 @@ struct cts_flow_finding {
 /* A copy or memset of less takes as long as one of nothing: its launch. */
 #define CTS_FLOW_LEAST_BYTES UINT64_C(1024)
 
+/* A work is on the longest chain of the program's order, or of true dependences and what the host
+ * waited for. */
+enum { CTS_FLOW_ON_ENFORCED = 1, CTS_FLOW_ON_TRUE = 2 };
+
 struct cts_flow_options {
     uint64_t least_bytes; /* findings that save less each time are counted only */
     unsigned threads;
@@ -112,7 +116,8 @@ struct cts_flow_result {
     /* Works on the longest chain of nodes that follow each other: in the order of the program, by
      * data, by true dependences. 0: not judged, as the run has host functions. */
     uint32_t longest_enforced, longest_needed, longest_raw;
-    bool *is_needless_wait;                /* by index of the synchronisation; NULL: not judged */
+    uint8_t *chain_marks;   /* by node: CTS_FLOW_ON_..., of one such chain each; NULL: not judged */
+    bool *is_needless_wait; /* by index of the synchronisation; NULL: not judged */
     uint64_t needed_waits, needless_waits; /* of host threads; not those that wait for nothing */
     uint32_t peak_node; /* the allocation at which the first is reached; CTS_NONE: none */
     bool host_seen;     /* CPU accesses were recorded */

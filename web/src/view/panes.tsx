@@ -8,6 +8,7 @@ import { CommunicationView } from "./communication";
 import { ConflictsView } from "./conflicts";
 import { DiffView } from "./diff";
 import { FindingsView } from "./findings";
+import { FlowView } from "./flow-view";
 import { OrderView } from "./order";
 import { SectorsView } from "./sectors";
 import { SourceView } from "./source-view";
@@ -26,6 +27,7 @@ const PARTS: Record<ViewName, () => preact.JSX.Element> = {
     conflicts: ConflictsView,
     order: OrderView,
     communication: CommunicationView,
+    flow: FlowView,
     diff: DiffView,
 };
 
@@ -40,32 +42,36 @@ export function Panes() {
         return () => observer.disconnect();
     }, []);
     const views = VIEWS.filter(
-        (name) => (name !== "communication" || model.run.hasCommunication) && (name !== "diff" || model.run.otherRun),
+        (name) =>
+            ((name !== "communication" && name !== "flow") || model.run.hasCommunication) &&
+            (name !== "diff" || model.run.otherRun),
     );
     const pairs = views.filter((name) => !ALONE.includes(name));
     const other = second && second !== view && pairs.includes(second) && pairs.includes(view) ? second : null;
     const choose = (name: ViewName) => model.set({ view: name, ...(name === second ? { second: view } : {}) });
     return (
         <main class="centre" ref={place}>
-            <nav
-                class="viewtabs"
-                role="tablist"
-                aria-label="Views"
-                onKeyDown={(event) => onArrows(event, ["ArrowLeft"], ["ArrowRight"])}
-            >
-                {views.map((name) => (
-                    <button
-                        role="tab"
-                        aria-selected={name === view}
-                        tabIndex={name === view ? 0 : -1}
-                        class={name === other ? "seen" : ""}
-                        title={VIEW_HINTS[name]}
-                        onClick={() => choose(name)}
-                    >
-                        {VIEWS.indexOf(name) < 10 && <kbd>{(VIEWS.indexOf(name) + 1) % 10}</kbd>}
-                        <span data-title={VIEW_TITLES[name]}>{VIEW_TITLES[name]}</span>
-                    </button>
-                ))}
+            <div class="viewtabs">
+                <div
+                    class="tablist"
+                    role="tablist"
+                    aria-label="Views"
+                    onKeyDown={(event) => onArrows(event, ["ArrowLeft"], ["ArrowRight"])}
+                >
+                    {views.map((name) => (
+                        <button
+                            role="tab"
+                            aria-selected={name === view}
+                            tabIndex={name === view ? 0 : -1}
+                            class={name === other ? "seen" : ""}
+                            title={VIEW_HINTS[name]}
+                            onClick={() => choose(name)}
+                        >
+                            {VIEWS.indexOf(name) < 10 && <kbd>{(VIEWS.indexOf(name) + 1) % 10}</kbd>}
+                            <span data-title={VIEW_TITLES[name]}>{VIEW_TITLES[name]}</span>
+                        </button>
+                    ))}
+                </div>
                 <span class="grow" />
                 {pairs.includes(view) && (
                     <label class="with">
@@ -86,7 +92,7 @@ export function Panes() {
                         </select>
                     </label>
                 )}
-            </nav>
+            </div>
             <div
                 class={`panes ${other ? (beside ? "beside" : "below") : ""}`}
                 style={{ "--split": `${model.state.split}%` }}

@@ -1,6 +1,7 @@
 // Asks the server of `ctascope view`, which docs/view-protocol.md describes. Answers that the page
 // is likely to want again are kept; `run()` forgets them, since it is asked when the run has changed.
 import type { Memory } from "../data";
+import type { FlowData } from "../flow-data";
 import type { RunFindings } from "../run-findings";
 import { decodeColumns, type Columns } from "./columns";
 import type {
@@ -270,6 +271,10 @@ export class ServerSource implements Source {
 
     other(): Source | null {
         return this.another;
+    }
+
+    flow(signal?: AbortSignal): Promise<FlowData> {
+        return this.json("flow", {}, signal);
     }
 
     communication(signal?: AbortSignal): Promise<Memory> {

@@ -330,6 +330,8 @@ export interface Source {
     runFindings?(signal?: AbortSignal): Promise<RunFindings>;
     diff(): Promise<Diff>; // with the other run
     other(): Source | null; // the other run itself
+    // What passes between launches, copies and the host; a page that holds one launch does not know.
+    flow?(signal?: AbortSignal): Promise<import("../flow-data").FlowData>;
     // The data of the report's communication and partition part (data.ts), made at first demand.
     communication(signal?: AbortSignal): Promise<import("../data").Memory>;
 }

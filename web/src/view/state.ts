@@ -12,11 +12,12 @@ export const VIEWS = [
     "conflicts",
     "order",
     "communication",
+    "flow",
     "diff",
 ] as const;
 export type ViewName = (typeof VIEWS)[number];
 // Those that other panes have nothing to add to.
-export const ALONE: ViewName[] = ["findings", "communication", "diff"];
+export const ALONE: ViewName[] = ["findings", "communication", "flow", "diff"];
 export const VIEW_TITLES: Record<ViewName, string> = {
     findings: "Findings",
     source: "Source",
@@ -27,6 +28,7 @@ export const VIEW_TITLES: Record<ViewName, string> = {
     conflicts: "Conflicts",
     order: "Order",
     communication: "Communication",
+    flow: "Flow",
     diff: "Diff",
 };
 export const VIEW_HINTS: Record<ViewName, string> = {
@@ -39,6 +41,7 @@ export const VIEW_HINTS: Record<ViewName, string> = {
     conflicts: "bytes that several warps touch",
     order: "addresses against the order of requests",
     communication: "data written by one launch and read by another",
+    flow: "dependences, races and needless work between launches, copies and the host",
     diff: "fixed, new and changed findings",
 };
 export const SPACES: Space[] = ["global", "shared", "local"];
