@@ -8,6 +8,7 @@
 #define CTS_ACCESS_ACCESS_MODEL_H
 
 #include <pthread.h>
+#include <string.h>
 
 #include "analyze/access/access-analysis.h"
 #include "analyze/access/race.h"
@@ -91,6 +92,8 @@ struct cts_pieces {
     size_t count, capacity;
     size_t compact_at;   /* count at which pieces are compacted; 0: CTS_ACCESS_PIECES_MAX */
     uint64_t lane_bytes; /* of all accesses, each counted */
+    uint32_t pair;       /* of a shared one: slot + 1 of the other that shares it */
+    uint32_t mirrors;    /* slot + 1 of the one whose pieces these are, too; 0: its own */
     uint32_t last[32];   /* by warp mod 32: index + 1 of its last piece, to be joined */
 };
 
@@ -98,6 +101,7 @@ struct cts_pieces {
 struct cts_access_cta {
     uint32_t cta;
     struct cts_pieces *pieces; /* by slot */
+    struct cts_pieces *shared; /* by slot: those that another one's accesses touched, too */
     size_t piece_slots;
     uint64_t *shared_written; /* bits; NULL: no shared memory was touched */
     uint32_t shared_words;    /* of them that may be set */
@@ -246,6 +250,8 @@ struct cts_access_worker {
     size_t slot_count, slot_capacity;
     struct cts_access_place_sum *places; /* by allocation index; the last: outside */
     size_t place_hint;
+    size_t paired;                             /* record whose pieces are known; SIZE_MAX: none */
+    struct cts_access_place_sum *paired_place; /* its place; NULL: it has several */
     /* lent to settling */
     struct cts_spans spans, sorting;
     struct cts_spans crowd; /* of the CTA; moment: cts_access_moment_of() */
@@ -369,8 +375,22 @@ CTS_MUST_CHECK enum cts_status cts_access_run_launch(struct cts_access_model *mo
 
 /* ---- records.c ---- */
 
+/* `end`: of the records of the CTA that follow one another. */
 CTS_MUST_CHECK enum cts_status cts_access_add_record(struct cts_access_worker *worker,
-                                                     struct cts_access_cta *cta, size_t record);
+                                                     struct cts_access_cta *cta, size_t record,
+                                                     size_t end);
+
+/* Those that two slots share go to both. */
+CTS_MUST_CHECK enum cts_status cts_access_part_pairs(struct cts_access_worker *worker,
+                                                     struct cts_access_cta *cta);
+/* Whether two records of lists have the same addresses. */
+static inline bool cts_access_same_lists(const struct cts_acc_batch *batch, size_t a, size_t b)
+{
+    return batch->pattern[a] == CTS_PATTERN_LIST && batch->pattern[b] == CTS_PATTERN_LIST &&
+           batch->base[a] == batch->base[b] && batch->mask[a] == batch->mask[b] &&
+           !memcmp(batch->offsets + batch->offset_start[a], batch->offsets + batch->offset_start[b],
+                   (size_t)__builtin_popcount(batch->mask[a]) * sizeof *batch->offsets);
+}
 
 /* A record as stretches of bytes: `count` of `length_bytes`, `stride_bytes` apart. */
 struct cts_access_stretch {
@@ -387,6 +407,20 @@ unsigned cts_access_stretches(const struct cts_acc_batch *batch, size_t record,
 
 CTS_MUST_CHECK enum cts_status cts_access_settle_cta(struct cts_access_worker *worker,
                                                      struct cts_access_cta *cta);
+
+/* ---- cta-scattered.c ---- */
+
+static inline unsigned cts_access_plane_of(const struct cts_access_slot *slot)
+{
+    return slot->class == CTS_CLASS_READ    ? CTS_PLANE_READ
+           : slot->class == CTS_CLASS_STORE ? CTS_PLANE_STORED
+                                            : CTS_PLANE_ATOMIC;
+}
+bool cts_access_is_scattered(const struct cts_access_model *model, const struct cts_intervals *set);
+/* To be painted later, as the group says. */
+CTS_MUST_CHECK enum cts_status cts_access_put_off(struct cts_access_worker *worker,
+                                                  const struct cts_intervals *set,
+                                                  const struct cts_access_group *group);
 /* Paints what is scattered and waits, of the launch at hand. */
 CTS_MUST_CHECK enum cts_status cts_access_paint_scattered(struct cts_access_worker *worker);
 

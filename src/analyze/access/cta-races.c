@@ -31,7 +31,7 @@ static bool has_two_warps(const struct cts_access_worker *worker, const struct c
     uint32_t warps = 0;
     for (size_t i = 0; i < cta->piece_slots && i < worker->slot_count; i++) {
         const struct cts_pieces *const pieces = &cta->pieces[i];
-        if (!is_candidate(&worker->slots[i], pieces)) continue;
+        if (!is_candidate(&worker->slots[i], pieces) || worker->slots[i].leader != i) continue;
         for (size_t k = 0; k < pieces->count; k++) {
             warps |= 1u << pieces->items[k].warp % 32;
             if (warps & (warps - 1)) return true;
@@ -207,7 +207,7 @@ enum cts_status cts_access_note_sharing(struct cts_access_worker *worker,
     for (size_t i = 0; i < cta->piece_slots && i < worker->slot_count && !status; i++) {
         const struct cts_access_slot *const slot = &worker->slots[i];
         if (!is_candidate(slot, &cta->pieces[i]) || slot->leader != i) continue;
-        if (slot->has_crowd && is_told_by_crowd(worker, cta, i))
+        if (slot->crowd_end > slot->crowd_begin && is_told_by_crowd(worker, cta, i))
             status = sweep(worker, worker->crowd.items + slot->crowd_begin,
                            slot->crowd_end - slot->crowd_begin);
     }
@@ -242,15 +242,6 @@ struct cts_access_kept {
     uint32_t looked_width;
     bool was_suspected;
 };
-
-/* Whether two records of lists have the same addresses. */
-static bool same_lists(const struct cts_acc_batch *batch, size_t a, size_t b)
-{
-    return batch->pattern[a] == CTS_PATTERN_LIST && batch->pattern[b] == CTS_PATTERN_LIST &&
-           batch->base[a] == batch->base[b] && batch->mask[a] == batch->mask[b] &&
-           !memcmp(batch->offsets + batch->offset_start[a], batch->offsets + batch->offset_start[b],
-                   (size_t)__builtin_popcount(batch->mask[a]) * sizeof *batch->offsets);
-}
 
 /* A list whose lanes lie apart is looked up lane by lane. */
 static bool is_list_suspected(const struct cts_access_worker *worker, size_t record, uint32_t width)
@@ -292,7 +283,7 @@ static bool is_suspected_still(const struct cts_access_worker *worker, struct ct
 {
     const bool is_known = kept->looked_at == record && record > kept->run_begin &&
                           kept->looked_width == width &&
-                          same_lists(worker->batch, record - 1, record);
+                          cts_access_same_lists(worker->batch, record - 1, record);
     if (!is_known) kept->was_suspected = is_suspected(worker, record, width);
     kept->looked_at = record + 1;
     kept->looked_width = width;

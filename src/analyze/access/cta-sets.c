@@ -98,64 +98,16 @@ static enum cts_status paint_union(void *state, uint64_t word, uint64_t mask)
     return CTS_OK;
 }
 
-/* ---- scattered sets ----
- *
- * A set that has a few bytes in each of many pages of bits would fetch all of these pages, for one
- * CTA after another. So it waits, with those of other CTAs, until there are many; then they are
- * painted block by block of addresses (analyze/sets.h), whose bits the cache can hold. */
-
-enum { SCATTERED_COUNT = 256, SCATTERED_BYTES = 1024 };
-enum { AHEAD = 24 }; /* items whose bits are fetched in advance */
-
-static bool is_scattered(const struct cts_access_model *model, const struct cts_intervals *set)
-{
-    if (model->options.late_ranges) return set->count >= model->options.late_ranges;
-    return set->count >= SCATTERED_COUNT &&
-           (set->items[set->count - 1].end - set->items[0].start) / set->count >= SCATTERED_BYTES;
-}
-
-/* The number of a group, made when it is new. */
-static enum cts_status group_of(struct cts_access_worker *worker,
-                                const struct cts_access_group *wanted, uint32_t *number)
-{
-    for (size_t i = worker->groups.count; i-- > 0;) {
-        *number = (uint32_t)i;
-        if (!memcmp(&worker->groups.items[i], wanted, sizeof *wanted)) return CTS_OK;
-    }
-    *number = (uint32_t)worker->groups.count;
-    if (CTS_ARRAY_RESERVE(&worker->groups, worker->groups.count + 1, &worker->error))
-        return CTS_MEMORY;
-    worker->groups.items[worker->groups.count++] = *wanted;
-    return CTS_OK;
-}
-
-/* To be painted later. */
-static enum cts_status put_off(struct cts_access_worker *worker, const struct cts_intervals *set,
-                               const struct cts_access_group *group)
-{
-    uint32_t number;
-    enum cts_status status = group_of(worker, group, &number);
-    for (size_t i = 0; i < set->count && !status; i++)
-        status = cts_sets_add(&worker->scattered, set->items[i].start, set->items[i].end, number,
-                              &worker->error);
-    return status;
-}
-
-static unsigned plane_of(const struct cts_access_slot *slot)
-{
-    return slot->class == CTS_CLASS_READ    ? CTS_PLANE_READ
-           : slot->class == CTS_CLASS_STORE ? CTS_PLANE_STORED
-                                            : CTS_PLANE_ATOMIC;
-}
-
 /* The set of a slot in the bits of its site and of the launch; how much of it is new to the site.
  */
 static enum cts_status paint_slot(struct cts_access_worker *worker, struct cts_access_slot *slot,
                                   const struct cts_intervals *set, uint64_t *new_bytes)
 {
     struct cts_access_model *const model = worker->model;
-    struct painting p = {
-        .worker = worker, .slot = slot, .plane = plane_of(slot), .shared = model->is_shared};
+    struct painting p = {.worker = worker,
+                         .slot = slot,
+                         .plane = cts_access_plane_of(slot),
+                         .shared = model->is_shared};
     const bool is_global = slot->space == CTS_SPACE_GLOBAL;
     enum cts_status status;
     if (model->look == CTS_LOOK_WRITES)
@@ -172,117 +124,6 @@ static enum cts_status paint_all(struct cts_access_worker *worker, const struct 
 {
     struct painting p = {.worker = worker, .shared = worker->model->is_shared};
     return each_word(all, paint_union, &p);
-}
-
-/* Painting ranges that waited: what a group paints, in the block of addresses at hand. */
-struct late_painting {
-    struct cts_access_worker *worker;
-    uint32_t number; /* of the group */
-    const struct cts_access_group *group;
-    struct cts_access_slot *slots[CTS_ACCESS_GROUP_MAX];
-    unsigned planes[CTS_ACCESS_GROUP_MAX];
-    uint64_t new_bytes[CTS_ACCESS_GROUP_MAX];
-    struct cts_bits_near touched, sites[CTS_ACCESS_GROUP_MAX];
-    bool is_global; /* and not of constant memory */
-    bool shared;
-};
-
-static void add_new_bytes(const struct late_painting *p)
-{
-    for (unsigned i = 0; p->group && i < p->group->count; i++)
-        if (p->slots[i]->row != SIZE_MAX)
-            p->worker->rows.items[p->slots[i]->row].counts.launch_distinct_bytes += p->new_bytes[i];
-}
-
-static void turn_to_group(struct late_painting *p, uint32_t number)
-{
-    if (p->group && p->number == number) return;
-    add_new_bytes(p);
-    p->number = number;
-    p->group = &p->worker->groups.items[number];
-    for (unsigned i = 0; i < p->group->count; i++) {
-        p->slots[i] = &p->worker->slots[p->group->slots[i]];
-        p->planes[i] = plane_of(p->slots[i]);
-        p->new_bytes[i] = 0;
-        p->sites[i] = (struct cts_bits_near){0};
-    }
-    p->is_global = !p->group->count || p->slots[0]->space == CTS_SPACE_GLOBAL;
-}
-
-static inline uint64_t *near_word(struct cts_bits *bits, struct cts_bits_near *near,
-                                  uint64_t address, struct cts_error *error)
-{
-    uint64_t *page = cts_bits_find_near(bits, near, address);
-    if (__builtin_expect(!page, 0)) page = cts_bits_page(bits, address, error);
-    return page ? cts_bits_word_in(bits, page, address) : NULL;
-}
-
-static inline enum cts_status paint_group(struct late_painting *p, uint64_t word, uint64_t mask)
-{
-    struct cts_access_worker *const worker = p->worker;
-    struct cts_access_model *const model = worker->model;
-    uint64_t *const bits =
-        p->is_global ? near_word(&model->touched, &p->touched, word * 64, &worker->error) : NULL;
-    if (p->is_global && !bits) return worker->error.status;
-    if (p->group->has_union) {
-        const uint64_t before = cts_bits_or(&bits[CTS_PLANE_TOUCHED], mask, p->shared);
-        if (before & mask) cts_bits_or(&bits[CTS_PLANE_MANY], before & mask, p->shared);
-    }
-    for (unsigned i = 0; i < p->group->count; i++) {
-        if (p->is_global) cts_bits_or(&bits[p->planes[i]], mask, p->shared);
-        if (model->look == CTS_LOOK_WRITES) continue;
-        uint64_t *const site =
-            near_word(p->slots[i]->bits, &p->sites[i], word * 64, &worker->error);
-        if (!site) return worker->error.status;
-        const uint64_t before = cts_bits_or(site, mask, p->shared);
-        p->new_bytes[i] += cts_bits_count(mask & ~before);
-    }
-    return CTS_OK;
-}
-
-static inline enum cts_status paint_item(struct late_painting *p, const struct cts_set_item *item)
-{
-    const uint64_t start = item->start, last = start + item->length_bytes - 1;
-    enum cts_status status = CTS_OK;
-    for (uint64_t w = start / 64; w <= last / 64 && !status; w++) {
-        uint64_t mask = UINT64_MAX;
-        if (w == start / 64) mask &= UINT64_MAX << (start % 64);
-        if (w == last / 64) mask &= UINT64_MAX >> (63 - last % 64);
-        status = paint_group(p, w, mask);
-    }
-    return status;
-}
-
-static inline void expect_item(struct late_painting *p, const struct cts_set_item *item)
-{
-    if (p->is_global) cts_bits_expect(&p->worker->model->touched, &p->touched, item->start);
-    for (unsigned i = 0; item->node == p->number && i < p->group->count; i++)
-        cts_bits_expect(p->slots[i]->bits, &p->sites[i], item->start);
-}
-
-enum cts_status cts_access_paint_scattered(struct cts_access_worker *worker)
-{
-    struct late_painting p = {.worker = worker, .shared = worker->model->is_shared};
-    struct cts_sets_place place = {0};
-    const struct cts_set_item *items;
-    size_t done = 0;
-    enum cts_status status = CTS_OK;
-    for (size_t count; !status && (count = cts_sets_next(&worker->scattered, &place, &items));) {
-        status = cts_access_source_pause(worker->model->source, done++ * (CTS_SET_CHUNK_ITEMS + 1),
-                                         &worker->error);
-        for (size_t i = 0; i < count && i < AHEAD; i++) {
-            turn_to_group(&p, items[i].node);
-            expect_item(&p, &items[i]);
-        }
-        for (size_t i = 0; i < count && !status; i++) {
-            turn_to_group(&p, items[i].node);
-            if (i + AHEAD < count) expect_item(&p, &items[i + AHEAD]);
-            status = paint_item(&p, &items[i]);
-        }
-    }
-    add_new_bytes(&p);
-    cts_sets_empty(&worker->scattered);
-    return status;
 }
 
 /* Bytes of the CTA by the allocation they lie in. */
@@ -309,8 +150,9 @@ static size_t leader_of(const struct cts_access_worker *worker, const struct cts
     const struct cts_access_model *const model = worker->model;
     const struct cts_pieces *const pieces = &cta->pieces[index];
     const size_t least = model->options.late_ranges ? model->options.late_ranges : PIECES_MIN;
+    if (pieces->mirrors) return pieces->mirrors - 1;
     for (size_t i = 0; pieces->count >= least && i < index; i++)
-        if (cta->pieces[i].count == pieces->count &&
+        if (worker->slots[i].leader == i && cta->pieces[i].count == pieces->count &&
             worker->slots[i].space == worker->slots[index].space &&
             !memcmp(cta->pieces[i].items, pieces->items, pieces->count * sizeof *pieces->items))
             return worker->slots[i].leader;
@@ -365,10 +207,11 @@ static enum cts_status put_off_slots(struct cts_access_worker *worker,
         if (!cta->pieces[i].count || worker->slots[i].leader != leader) continue;
         group.slots[group.count++] = (uint32_t)i;
         if (group.count < CTS_ACCESS_GROUP_MAX) continue;
-        status = put_off(worker, &worker->slots[leader].set, &group);
+        status = cts_access_put_off(worker, &worker->slots[leader].set, &group);
         group = (struct cts_access_group){0};
     }
-    if (group.count && !status) status = put_off(worker, &worker->slots[leader].set, &group);
+    if (group.count && !status)
+        status = cts_access_put_off(worker, &worker->slots[leader].set, &group);
     return status;
 }
 
@@ -419,7 +262,7 @@ static enum cts_status settle_set(struct cts_access_worker *worker,
     const struct cts_access_slot *const slot = &worker->slots[leader];
     const bool is_global = slot->space == CTS_SPACE_GLOBAL;
     const bool has_bits = is_global || slot->space == CTS_SPACE_CONSTANT;
-    const bool is_late = has_bits && is_scattered(model, &slot->set);
+    const bool is_late = has_bits && cts_access_is_scattered(model, &slot->set);
     const bool has_union = is_global && model->look == CTS_LOOK_COUNT;
     const bool is_alone = has_union && is_late && cts_access_is_apart(worker, cta, leader);
     const enum cts_status status =
@@ -436,6 +279,7 @@ static void forget_pieces(const struct cts_access_worker *worker, struct cts_acc
         struct cts_pieces *const pieces = &cta->pieces[i];
         if (!pieces->count) continue;
         pieces->count = pieces->compact_at = pieces->lane_bytes = 0;
+        pieces->mirrors = 0;
         memset(pieces->last, 0, sizeof pieces->last);
     }
 }
@@ -462,16 +306,19 @@ static enum cts_status settle_slots(struct cts_access_worker *worker,
             status = settle_set(worker, cta, i, unions);
     if (status || model->look != CTS_LOOK_COUNT) return status;
     count_places(worker, unions[0]);
-    return is_scattered(model, unions[0])
-               ? put_off(worker, unions[0], &(struct cts_access_group){.has_union = true})
+    return cts_access_is_scattered(model, unions[0])
+               ? cts_access_put_off(worker, unions[0],
+                                    &(struct cts_access_group){.has_union = true})
                : paint_all(worker, unions[0]);
 }
 
 enum cts_status cts_access_settle_cta(struct cts_access_worker *worker, struct cts_access_cta *cta)
 {
     struct cts_access_model *const model = worker->model;
+    enum cts_status status = cts_access_part_pairs(worker, cta);
+    if (status) return status;
     find_leaders(worker, cta);
-    enum cts_status status = measure_slots(worker, cta);
+    status = measure_slots(worker, cta);
     if (!status) status = cts_access_note_sharing(worker, cta);
     if (!status) status = cts_access_note_stores(worker, cta);
     if (!status) status = settle_slots(worker, cta);
@@ -490,7 +337,9 @@ void cts_access_cta_release(void *cta_state)
     struct cts_access_cta *const cta = cta_state;
     if (cta->seen.pool) cts_bits_clear(&cta->seen);
     for (size_t i = 0; i < cta->piece_slots; i++) free(cta->pieces[i].items);
+    for (size_t i = 0; i < cta->piece_slots; i++) free(cta->shared[i].items);
     free(cta->pieces);
+    free(cta->shared);
     free(cta->shared_written);
     cts_access_kept_free(cta->kept);
 }

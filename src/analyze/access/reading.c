@@ -51,9 +51,10 @@ static enum cts_status read_run(void *state, unsigned thread, void *cta_state,
         status = cts_access_take_race_run(worker, cta_state, run);
     else if (again && model->look != CTS_LOOK_OTHER && !status)
         status = look_again(worker, cta_state, run);
-    else if (!again)
+    worker->paired = SIZE_MAX;
+    if (!again)
         for (size_t i = run->begin; i < run->end && !status; i++)
-            status = cts_access_add_record(worker, cta_state, i);
+            status = cts_access_add_record(worker, cta_state, i, run->end);
     if (status) *error = worker->error;
     return status;
 }

@@ -174,6 +174,16 @@ struct stretch_list {
     struct cts_access_stretch items[CTS_WARP_LANES];
 };
 
+/* Adds a record that lies in one place. */
+static void add_to_place(const struct cts_access_worker *worker, struct cts_access_place_sum *sum,
+                         size_t record, uint32_t width_bytes, unsigned distinct_bytes)
+{
+    const unsigned lanes = (unsigned)__builtin_popcount(worker->batch->mask[record]);
+    sum->accesses += lanes;
+    sum->requested_bytes += (uint64_t)lanes * width_bytes;
+    sum->request_distinct_bytes += distinct_bytes;
+}
+
 static void count_places(struct cts_access_worker *worker, const struct cts_access_slot *slot,
                          const struct stretch_list *list, unsigned distinct_bytes)
 {
@@ -187,16 +197,14 @@ static void count_places(struct cts_access_worker *worker, const struct cts_acce
         if (stop > last) last = stop;
     }
     const size_t place = cts_place_of(&model->places, &worker->place_hint, first, &end);
+    worker->paired_place = NULL;
     if (last > end || slot->row == SIZE_MAX) {
         count_places_apart(worker, slot, list->record);
         return;
     }
-    struct cts_access_place_sum *const sum =
+    worker->paired_place =
         &worker->places[place == SIZE_MAX ? model->catalogue->allocation_count : place];
-    const unsigned lanes = (unsigned)__builtin_popcount(worker->batch->mask[list->record]);
-    sum->accesses += lanes;
-    sum->requested_bytes += (uint64_t)lanes * slot->width_bytes;
-    sum->request_distinct_bytes += distinct_bytes;
+    add_to_place(worker, worker->paired_place, list->record, slot->width_bytes, distinct_bytes);
 }
 
 /* ---- pieces ---- */
@@ -248,16 +256,122 @@ static enum cts_status add_piece(struct cts_access_worker *worker, struct cts_pi
     return pieces->count >= most ? cts_access_compact(worker, pieces) : CTS_OK;
 }
 
-static struct cts_pieces *pieces_of(struct cts_access_worker *worker, struct cts_access_cta *cta,
-                                    size_t slot)
+static enum cts_status grow_pieces(struct cts_pieces **pieces, size_t before, size_t after,
+                                   struct cts_error *error)
 {
-    if (__builtin_expect(slot < cta->piece_slots, 1)) return &cta->pieces[slot];
-    const size_t before = cta->piece_slots;
-    if (cts_array_grow((void **)&cta->pieces, &cta->piece_slots, slot + 1, sizeof *cta->pieces,
-                       &worker->error))
-        return NULL;
-    memset(&cta->pieces[before], 0, (cta->piece_slots - before) * sizeof *cta->pieces);
-    return &cta->pieces[slot];
+    struct cts_pieces *const grown = realloc(*pieces, after * sizeof *grown);
+    if (!grown) return cts_fail(error, CTS_MEMORY, "no memory for %zu pieces", after);
+    memset(&grown[before], 0, (after - before) * sizeof *grown);
+    *pieces = grown;
+    return CTS_OK;
+}
+
+static enum cts_status need_slot(struct cts_access_worker *worker, struct cts_access_cta *cta,
+                                 size_t slot)
+{
+    enum { FIRST_SLOTS = 8 };
+    if (__builtin_expect(slot < cta->piece_slots, 1)) return CTS_OK;
+    const size_t before = cta->piece_slots, twice = before ? 2 * before : FIRST_SLOTS;
+    const size_t after = slot < twice ? twice : slot + 1;
+    enum cts_status status = grow_pieces(&cta->pieces, before, after, &worker->error);
+    if (!status) status = grow_pieces(&cta->shared, before, after, &worker->error);
+    if (!status) cta->piece_slots = after;
+    return status;
+}
+
+/* ---- pairs ----
+ *
+ * The load and the store of an update touch the same bytes, one behind the other. Their pieces are
+ * kept once: as those that the first slot *shares* with the second. */
+
+/* The slot of the next record, if it is such a store; 0: it is none. */
+static size_t pair_of(struct cts_access_worker *worker, size_t slot_index, size_t record,
+                      size_t end, enum cts_status *status)
+{
+    const struct cts_acc_batch *const batch = worker->batch;
+    const size_t next = record + 1;
+    size_t index = 0;
+    if (next >= end || batch->pattern[record] != CTS_PATTERN_LIST ||
+        worker->model->look != CTS_LOOK_COUNT || batch->space[record] != CTS_SPACE_GLOBAL ||
+        batch->space[next] != CTS_SPACE_GLOBAL || batch->warp[next] != batch->warp[record] ||
+        !cts_access_same_lists(batch, record, next))
+        return 0;
+    const struct cts_access_slot *const slot =
+        slot_of(worker, batch->site[next], batch->space[next], &index, status);
+    if (!slot || slot->row == SIZE_MAX || worker->slots[slot_index].row == SIZE_MAX) return 0;
+    return index > slot_index && slot->width_bytes == worker->slots[slot_index].width_bytes ? index
+                                                                                            : 0;
+}
+
+/* Where the pieces of a record go; the next one is paired with it, if they are the same. */
+static struct cts_pieces *pieces_of(struct cts_access_worker *worker, struct cts_access_cta *cta,
+                                    size_t slot, size_t record, size_t end)
+{
+    enum cts_status status = CTS_OK;
+    const size_t other = pair_of(worker, slot, record, end, &status);
+    if (status || need_slot(worker, cta, slot > other ? slot : other)) return NULL;
+    struct cts_pieces *const shared = &cta->shared[slot];
+    if (!other || (shared->count && shared->pair != other + 1)) return &cta->pieces[slot];
+    shared->pair = (uint32_t)other + 1;
+    worker->paired = record + 1;
+    return shared;
+}
+
+static enum cts_status append_pieces(struct cts_access_worker *worker, struct cts_pieces *pieces,
+                                     const struct cts_pieces *more)
+{
+    if (CTS_ARRAY_RESERVE(pieces, pieces->count + more->count, &worker->error)) return CTS_MEMORY;
+    memcpy(pieces->items + pieces->count, more->items, more->count * sizeof *more->items);
+    pieces->count += more->count;
+    return CTS_OK;
+}
+
+static void forget(struct cts_pieces *pieces)
+{
+    pieces->count = pieces->compact_at = 0;
+    pieces->pair = 0;
+    memset(pieces->last, 0, sizeof pieces->last);
+}
+
+/* All pieces of both are shared: the first one has them, and the second one mirrors it. */
+static void mirror(struct cts_access_cta *cta, size_t slot, size_t other)
+{
+    struct cts_pieces *const own = &cta->pieces[slot], *const shared = &cta->shared[slot];
+    const struct cts_pieces before = *own;
+    own->items = shared->items;
+    own->capacity = shared->capacity;
+    own->count = shared->count;
+    shared->items = before.items;
+    shared->capacity = before.capacity;
+    cta->pieces[other].count = own->count;
+    cta->pieces[other].mirrors = (uint32_t)slot + 1;
+}
+
+/* Whether nothing but what the two share is of either. */
+static bool is_mirrored(const struct cts_access_cta *cta, size_t slot, size_t other)
+{
+    bool is = !cta->pieces[slot].count && !cta->pieces[other].count && !cta->shared[other].count;
+    for (size_t i = 0; i < cta->piece_slots && is; i++)
+        is = i == slot || !cta->shared[i].count || cta->shared[i].pair != other + 1;
+    return is;
+}
+
+enum cts_status cts_access_part_pairs(struct cts_access_worker *worker, struct cts_access_cta *cta)
+{
+    enum cts_status status = CTS_OK;
+    for (size_t i = 0; i < cta->piece_slots && !status; i++) {
+        struct cts_pieces *const shared = &cta->shared[i];
+        if (!shared->count) continue;
+        const size_t other = shared->pair - 1;
+        if (is_mirrored(cta, i, other)) {
+            mirror(cta, i, other);
+        } else {
+            status = append_pieces(worker, &cta->pieces[i], shared);
+            if (!status) status = append_pieces(worker, &cta->pieces[other], shared);
+        }
+        forget(shared);
+    }
+    return status;
 }
 
 /* ---- shared memory ---- */
@@ -315,6 +429,12 @@ static enum cts_status watch_shared(struct cts_access_worker *worker, struct cts
 
 /* ---- records ---- */
 
+/* The record at hand: `end` of those that follow in its CTA; what count_request() says of it. */
+struct record {
+    size_t index, end;
+    unsigned distinct_bytes;
+};
+
 /* Local memory is each thread's own: the thread stands above the offset in its frame. */
 static enum cts_status add_local(struct cts_access_worker *worker, struct cts_pieces *pieces,
                                  uint32_t width_bytes, size_t record)
@@ -335,33 +455,54 @@ static enum cts_status add_local(struct cts_access_worker *worker, struct cts_pi
     return CTS_OK;
 }
 
+static void add_lane_bytes(const struct cts_access_worker *worker, struct cts_access_cta *cta,
+                           size_t slot, size_t record)
+{
+    cta->pieces[slot].lane_bytes +=
+        (uint64_t)__builtin_popcount(worker->batch->mask[record]) * worker->slots[slot].width_bytes;
+}
+
+/* The second of a pair. */
+static void add_paired(struct cts_access_worker *worker, struct cts_access_cta *cta,
+                       size_t slot_index, const struct record *record)
+{
+    const struct cts_access_slot *const slot = &worker->slots[slot_index];
+    add_lane_bytes(worker, cta, slot_index, record->index);
+    if (worker->paired_place)
+        add_to_place(worker, worker->paired_place, record->index, slot->width_bytes,
+                     record->distinct_bytes);
+    else
+        count_places_apart(worker, slot, record->index);
+}
+
 static enum cts_status add_bytes(struct cts_access_worker *worker, struct cts_access_cta *cta,
-                                 size_t slot_index, size_t record, unsigned distinct_bytes)
+                                 size_t slot_index, const struct record *record)
 {
     const struct cts_access_model *const model = worker->model;
+    struct cts_pieces *const pieces =
+        pieces_of(worker, cta, slot_index, record->index, record->end);
     const struct cts_access_slot *const slot = &worker->slots[slot_index];
-    const uint16_t warp = worker->batch->warp[record];
-    struct cts_pieces *const pieces = pieces_of(worker, cta, slot_index);
+    const uint16_t warp = worker->batch->warp[record->index];
     struct stretch_list list;
-    if (!pieces) return CTS_MEMORY;
-    if (slot->space == CTS_SPACE_LOCAL) return add_local(worker, pieces, slot->width_bytes, record);
-    list.record = record;
-    list.count =
-        cts_access_stretches(worker->batch, record, slot->width_bytes, list.items, &worker->error);
+    if (!pieces) return worker->error.status;
+    if (slot->space == CTS_SPACE_LOCAL)
+        return add_local(worker, pieces, slot->width_bytes, record->index);
+    list.record = record->index;
+    list.count = cts_access_stretches(worker->batch, record->index, slot->width_bytes, list.items,
+                                      &worker->error);
     enum cts_status status = list.count ? CTS_OK : worker->error.status;
     for (unsigned i = 0; i < list.count && !status; i++)
         status = add_piece(worker, pieces, warp, &list.items[i], list.count < SCATTERED_STRETCHES);
-    pieces->lane_bytes +=
-        (uint64_t)__builtin_popcount(worker->batch->mask[record]) * slot->width_bytes;
+    add_lane_bytes(worker, cta, slot_index, record->index);
     if (status || model->look == CTS_LOOK_WRITES) return status;
     if (slot->space == CTS_SPACE_SHARED && model->watches_shared)
         return watch_shared(worker, cta, slot, &list);
-    if (slot->space == CTS_SPACE_GLOBAL) count_places(worker, slot, &list, distinct_bytes);
+    if (slot->space == CTS_SPACE_GLOBAL) count_places(worker, slot, &list, record->distinct_bytes);
     return CTS_OK;
 }
 
 enum cts_status cts_access_add_record(struct cts_access_worker *worker, struct cts_access_cta *cta,
-                                      size_t i)
+                                      size_t i, size_t end)
 {
     const struct cts_access_model *const model = worker->model;
     const uint8_t space = worker->batch->space[i];
@@ -372,10 +513,14 @@ enum cts_status cts_access_add_record(struct cts_access_worker *worker, struct c
     if (!slot) return status;
     if (model->look == CTS_LOOK_WRITES) {
         const bool counts = space == CTS_SPACE_GLOBAL && slot->class != CTS_CLASS_READ;
-        return counts ? add_bytes(worker, cta, index, i, 0) : CTS_OK;
+        return counts ? add_bytes(worker, cta, index, &(struct record){.index = i}) : CTS_OK;
     }
-    unsigned distinct_bytes = 0;
-    if (slot->row != SIZE_MAX) status = count_request(worker, slot, i, &distinct_bytes);
+    struct record record = {.index = i, .end = end};
+    const bool is_paired = worker->paired == i;
+    worker->paired = SIZE_MAX;
+    if (slot->row != SIZE_MAX) status = count_request(worker, slot, i, &record.distinct_bytes);
     if (status || model->options.costs_only) return status;
-    return add_bytes(worker, cta, index, i, distinct_bytes);
+    if (!is_paired) return add_bytes(worker, cta, index, &record);
+    add_paired(worker, cta, index, &record);
+    return CTS_OK;
 }
