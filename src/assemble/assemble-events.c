@@ -221,6 +221,16 @@ static void set_shape(struct cts_event_attributes *attributes, uint32_t present,
             set(attributes, (enum cts_attribute)(CTS_ATTRIBUTE_GRID_X + i), shape.values[i]);
 }
 
+/* Behind the shape in the record. */
+static void set_collective(struct cts_event_attributes *attributes, uint32_t present,
+                           const uint64_t *w)
+{
+    static const enum cts_attribute names[] = {CTS_ATTRIBUTE_COMMUNICATOR, CTS_ATTRIBUTE_SEQUENCE,
+                                               CTS_ATTRIBUTE_MEMBERS, CTS_ATTRIBUTE_BYTES};
+    for (unsigned i = 0; i < sizeof names / sizeof *names; i++)
+        if (present >> names[i] & 1) set(attributes, names[i], w[CTS_ACTIVITY_SHAPED + i]);
+}
+
 static enum cts_status put_activity(struct conversion *c, const uint64_t *w, uint64_t start_ns,
                                     uint64_t end_ns, struct cts_error *error)
 {
@@ -234,6 +244,7 @@ static enum cts_status put_activity(struct conversion *c, const uint64_t *w, uin
     }
     if (present >> CTS_ATTRIBUTE_CORRELATION & 1) set(&attributes, CTS_ATTRIBUTE_CORRELATION, w[4]);
     set_shape(&attributes, present, w);
+    if (present >> CTS_ATTRIBUTE_COMMUNICATOR & 1) set_collective(&attributes, present, w);
     const enum cts_status status = put(c, &event, &attributes, error);
     event.time_ns = end_ns;
     event.kind = CTS_EVENT_LEAVE;

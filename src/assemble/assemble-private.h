@@ -94,6 +94,7 @@ struct cts_assembler {
     } *sources;
     size_t location_room; /* of `sources` and of the timeline's locations */
     struct cts_timeline_writer *writer;
+    struct cts_clock_alignment clocks;
     _Atomic uint64_t event_count, moved_count, overlap_count, unmatched_count, unknown_count,
         damaged_count;
 };
@@ -109,6 +110,10 @@ CTS_MUST_CHECK enum cts_status cts_unify(struct cts_assembler *assembler, struct
 
 /* Of an activity's record, zeros where it says none. */
 void cts_activity_shape(const uint64_t *words, struct cts_timeline_shape *shape);
+/* Aligns clocks that nothing else ties by the ends of collectives, behind their first settling. */
+CTS_MUST_CHECK enum cts_status cts_align_clocks(struct cts_assembler *assembler,
+                                                struct cts_error *error);
+
 /* Finds the shapes of kernels: their first launches'. */
 CTS_MUST_CHECK enum cts_status cts_find_shapes(struct cts_assembler *assembler,
                                                struct cts_error *error);
@@ -131,7 +136,7 @@ CTS_MUST_CHECK enum cts_status cts_assemble_location(struct cts_assembler *assem
 
 /* An activity or a copy as its record says it. */
 struct cts_stream_item {
-    uint64_t words[9];
+    uint64_t words[CTS_ACTIVITY_OF_COLLECTIVE];
     uint64_t ordinal; /* place in the log */
 };
 static inline uint64_t cts_item_start_ns(const struct cts_stream_item *item)

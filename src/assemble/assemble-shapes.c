@@ -6,9 +6,6 @@
 
 #include "assemble/assemble-private.h"
 
-/* The words of an activity that says its grid: log.h. */
-enum { ACTIVITY_WORDS = 9 };
-
 static bool wants_shape(const struct cts_timeline_region *region)
 {
     return region->paradigm == CTS_PARADIGM_CUDA && !region->shape.values[0] && region->file &&
@@ -37,7 +34,7 @@ static bool take_shape(struct cts_assembler *a, const struct cts_log_process *p,
                        uint32_t count)
 {
     const uint32_t local = (uint32_t)(w[0] >> 32);
-    const bool says = (w[0] & 0xff) == CTS_RECORD_ACTIVITY && count == ACTIVITY_WORDS &&
+    const bool says = (w[0] & 0xff) == CTS_RECORD_ACTIVITY && count >= CTS_ACTIVITY_SHAPED &&
                       w[3] >> CTS_ATTRIBUTE_GRID_X & 1 && local < p->region_map.count &&
                       p->region_map.items[local] != CTS_TIMELINE_NONE;
     struct cts_timeline_region *const region =

@@ -33,7 +33,9 @@ static bool next_item(struct sorter *s, struct cts_stream_item *item, enum cts_s
     uint32_t count;
     while ((words = cts_log_next(&s->reader, &count, status, error))) {
         const uint32_t type = words[0] & 0xff;
-        const bool fits = (type == CTS_RECORD_ACTIVITY && (count == 5 || count == 9)) ||
+        const bool fits = (type == CTS_RECORD_ACTIVITY &&
+                           (count == CTS_ACTIVITY_PLAIN || count == CTS_ACTIVITY_SHAPED ||
+                            count == CTS_ACTIVITY_OF_COLLECTIVE)) ||
                           (type == CTS_RECORD_COPY && count == 6);
         if (!fits) continue;
         memset(item->words, 0, sizeof item->words);

@@ -77,35 +77,24 @@ static int by_local_time(const void *left, const void *right)
 static void settle_clocks(struct cts_assembler *a)
 {
     const struct cts_log_process *const first = &a->processes.items[0];
-    uint64_t earliest = UINT64_MAX;
     for (size_t i = 0; i < a->processes.count; i++) {
         struct cts_log_process *const p = &a->processes.items[i];
         const bool known = p->boot && first->boot && *p->boot;
         p->same_clock = !p->clock.count || (known && strcmp(p->boot, first->boot) == 0);
         if (p->clock.count)
             qsort(p->clock.items, p->clock.count, sizeof *p->clock.items, by_local_time);
+    }
+}
+
+static void find_start(struct cts_assembler *a)
+{
+    uint64_t earliest = UINT64_MAX;
+    for (size_t i = 0; i < a->processes.count; i++) {
+        const struct cts_log_process *const p = &a->processes.items[i];
         const uint64_t start = cts_correct_time(p, p->start_ns);
         if (p->start_ns && start < earliest) earliest = start;
     }
     a->timeline.global_offset = earliest == UINT64_MAX ? 0 : earliest;
-}
-
-uint64_t cts_correct_time(const struct cts_log_process *p, uint64_t local_ns)
-{
-    if (p->same_clock || !p->clock.count) return local_ns;
-    const struct cts_clock_reading *const r = p->clock.items;
-    size_t after = 1; /* the segment [after - 1, after]; the outer ones reach on */
-    while (after + 1 < p->clock.count && r[after].local_ns < local_ns) after++;
-    __int128 offset = r[0].offset_ns;
-    if (p->clock.count > 1 && r[after].local_ns > r[after - 1].local_ns) {
-        const __int128 slope = (__int128)r[after].offset_ns - r[after - 1].offset_ns;
-        const __int128 run = (__int128)r[after].local_ns - r[after - 1].local_ns;
-        const __int128 product = slope * ((__int128)local_ns - r[after - 1].local_ns);
-        const __int128 down = product % run < 0 ? 1 : 0; /* floor, so that order is kept */
-        offset = r[after - 1].offset_ns + product / run - down;
-    }
-    const __int128 corrected = (__int128)local_ns + offset;
-    return corrected < 0 ? 0 : corrected > UINT64_MAX ? UINT64_MAX : (uint64_t)corrected;
 }
 
 /* ---- groups and locations ---- */
@@ -508,6 +497,9 @@ enum cts_status cts_unify(struct cts_assembler *a, struct cts_error *error)
     a->timeline.ticks_per_second = 1000000000;
     number_processes(a, size);
     settle_clocks(a);
+    const enum cts_status status = cts_align_clocks(a, error);
+    if (status) return status;
+    find_start(a);
     if (!add_groups(a, size) || !unify_regions(a) || !unify_communicators(a, size))
         return cts_fail(error, CTS_MEMORY, "no memory for the timeline's definitions");
     return CTS_OK;

@@ -224,6 +224,7 @@ static void count(const struct cts_assembler *a, struct cts_assembly *assembly)
                    first_message(&a->processes.items[i], 1));
     }
     assembly->lost_count += atomic_load(&a->unknown_count);
+    assembly->clocks = a->clocks;
     assembly->moved_count = atomic_load(&a->moved_count);
     assembly->overlap_count = atomic_load(&a->overlap_count);
     assembly->unmatched_count = atomic_load(&a->unmatched_count);

@@ -11,7 +11,15 @@
 #include "common/error.h"
 #include "trace/catalogue.h"
 
+/* Of processes with clocks that only the ends of collectives tie. */
+struct cts_clock_alignment {
+    uint64_t aligned_count, collective_count; /* those that follow another; by so many ends */
+    uint64_t alone_count;                     /* those that cannot be aligned */
+    double residual_ns; /* the largest of the processes: 95% of its ends are within it */
+};
+
 struct cts_assembly {
+    struct cts_clock_alignment clocks;
     uint64_t process_count, location_count, event_count;
     uint64_t archive_bytes;
     uint64_t lost_count;        /* events that recorders reported as lost */

@@ -37,6 +37,21 @@ static void print_notes(const struct cts_import_result *result)
     }
 }
 
+static void print_clocks(const struct cts_clock_alignment *clocks)
+{
+    if (clocks->aligned_count)
+        fprintf(stderr,
+                "ctascope import: clocks of %s aligned by the ends of their collectives; 95%% of "
+                "the ends agree within %s\n",
+                cts_counted_text(clocks->aligned_count, "rank", "ranks").text,
+                cts_time_text((uint64_t)(clocks->residual_ns + 0.5)).text);
+    if (clocks->alone_count)
+        fprintf(stderr,
+                "ctascope import: clocks of %s cannot be aligned: no collective is known to be "
+                "shared with the ranks before; what one waits for in another is not known\n",
+                cts_counted_text(clocks->alone_count, "rank", "ranks").text);
+}
+
 /* Logs of an imported timeline become its archive. */
 static enum cts_status make_archive(const char *run_path, unsigned threads,
                                     const struct cts_import_result *result, struct cts_error *error)
@@ -59,6 +74,7 @@ static enum cts_status make_archive(const char *run_path, unsigned threads,
                                  "device activities were")
                     .text);
     fputc('\n', stderr);
+    print_clocks(&assembly.clocks);
     print_notes(result);
     return CTS_OK;
 }

@@ -69,11 +69,6 @@ static void note_missing_host(struct cts_profile_noting *n)
         cts_profile_say(n, CTS_PROFILE_WARNING,
                         "it says that it is rank %" PRId64 ", which another file is",
                         n->source->file->rank);
-    if (n->source->file_count > 1)
-        cts_profile_say(
-            n, CTS_PROFILE_NOTE,
-            "ranks keep their own clocks, and nothing ties their collectives: what a rank waits "
-            "for in another is not known");
     if (n->source->file->world_size > (int64_t)n->source->file_count)
         cts_profile_say(n, CTS_PROFILE_NOTE,
                         "one of %" PRId64 " ranks: the others' traces are not here",

@@ -43,6 +43,9 @@ enum { CTS_KINETO_US_SCALE = 12 };
     X(DTYPE, "dtype", TEXT)                                                                        \
     X(GROUP_NAME, "Process Group Name", TEXT)                                                      \
     X(GROUP_RANKS, "Process Group Ranks", TEXT)                                                    \
+    X(SEQUENCE, "Seq", NUMBER)                                                                     \
+    X(SOURCE_RANK, "Src Rank", NUMBER)                                                             \
+    X(TARGET_RANK, "Dst Rank", NUMBER)                                                             \
     X(ARGUMENT_NAME, "name", TEXT)
 
 enum cts_profile_field {

@@ -56,8 +56,14 @@ struct cts_profile_region {
     enum cts_profile_class class;
 };
 
+/* What an operator or a kernel says of its collective. */
 struct cts_profile_collective {
-    uint64_t communicator, bytes;
+    uint64_t group; /* a number of the process group, alike on all ranks; 0: not of all members */
+    uint64_t bytes;
+    int64_t sequence; /* negative: not said */
+    int64_t peer;     /* of a send or receive: the other rank; negative: not said */
+    uint32_t members; /* of the group; 0: not said */
+    bool is_send, is_receive;
 };
 
 /* A call with the correlation is there. */
@@ -137,6 +143,7 @@ struct cts_profile_device_item {
     uint32_t stream, region; /* region: of a copy enum cts_recorder_copy_kind */
     uint32_t is_copy, has_shape;
     uint32_t grid[3], block[3], registers, shared_bytes;
+    uint32_t collective; /* index + 1; 0: none */
 };
 
 #endif

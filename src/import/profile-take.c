@@ -5,6 +5,7 @@
 
 #include "common/array.h"
 #include "common/hash.h"
+#include "import/profile-collective.h"
 #include "import/profile-rank.h"
 
 enum { HOST_ITEMS = 256 << 10, DEVICE_ITEMS = 64 << 10, CATEGORIES_MAX = 200 };
@@ -225,40 +226,6 @@ static void widen(struct cts_profile_rank *rank, uint64_t start_ns, uint64_t end
     if (end_ns > rank->last_ns) rank->last_ns = end_ns;
 }
 
-/* ---- collectives ---- */
-
-static uint64_t element_bytes(const char *dtype)
-{
-    static const struct {
-        const char *name;
-        unsigned bytes;
-    } types[] = {{"Float", 4},         {"BFloat16", 2},    {"Half", 2},     {"Double", 8},
-                 {"Long", 8},          {"Int", 4},         {"Short", 2},    {"Char", 1},
-                 {"Byte", 1},          {"Bool", 1},        {"float", 4},    {"c10::BFloat16", 2},
-                 {"Float8_e4m3fn", 1}, {"Float8_e5m2", 1}, {"c10::Half", 2}};
-    for (size_t i = 0; i < sizeof types / sizeof *types; i++)
-        if (!strcmp(types[i].name, dtype)) return types[i].bytes;
-    return 0;
-}
-
-/* Index + 1; 0: it is none, or *status is not CTS_OK. */
-static uint32_t take_collective(struct cts_profile_rank *rank, const struct cts_profile_event *e,
-                                enum cts_status *status, struct cts_error *error)
-{
-    if (!cts_profile_has(e, CTS_PROFILE_COLLECTIVE)) return 0;
-    *status = CTS_ARRAY_RESERVE(&rank->collectives, rank->collectives.count + 1, error);
-    if (*status) return 0;
-    const int64_t in = cts_profile_number(e, CTS_PROFILE_IN_ELEMENTS);
-    const int64_t out = cts_profile_number(e, CTS_PROFILE_OUT_ELEMENTS);
-    const uint64_t elements = in > out ? (uint64_t)in : out > 0 ? (uint64_t)out : 0;
-    uint64_t hash = cts_hash_text(CTS_HASH_START, cts_profile_text(e, CTS_PROFILE_GROUP_NAME));
-    hash = cts_hash_text(hash, cts_profile_text(e, CTS_PROFILE_GROUP_RANKS));
-    rank->collectives.items[rank->collectives.count] = (struct cts_profile_collective){
-        .communicator = hash,
-        .bytes = elements * element_bytes(cts_profile_text(e, CTS_PROFILE_DTYPE))};
-    return (uint32_t)++rank->collectives.count;
-}
-
 /* ---- events ---- */
 
 static enum cts_status take_host(struct cts_profile_rank *rank, const struct cts_profile_event *e,
@@ -275,7 +242,8 @@ static enum cts_status take_host(struct cts_profile_rank *rank, const struct cts
     if (item.region == CTS_TIMELINE_NONE) return CTS_MEMORY;
     const bool is_call = class == CTS_PROFILE_RUNTIME || class == CTS_PROFILE_DRIVER;
     if (is_call) item.correlation = (uint64_t)cts_profile_number(e, CTS_PROFILE_CORRELATION);
-    if (class == CTS_PROFILE_OPERATOR) item.collective = take_collective(rank, e, &status, error);
+    if (class == CTS_PROFILE_OPERATOR)
+        status = cts_profile_take_collective(rank, e, &item.collective, error);
     if (status) return status;
     rank->tracks.items[item.track].items++;
     rank->tracks.items[item.track].calls += is_call;
@@ -361,7 +329,9 @@ static enum cts_status take_device(struct cts_profile_rank *rank, const struct c
     const int64_t bytes = cts_profile_number(e, CTS_PROFILE_BYTES);
     item.bytes = bytes > 0 ? (uint64_t)bytes : 0;
     if (class == CTS_PROFILE_KERNEL) take_shape(&item, e);
-    const enum cts_status status = note_work(rank, item.correlation, item.stream, error);
+    enum cts_status status = note_work(rank, item.correlation, item.stream, error);
+    if (!status && class == CTS_PROFILE_KERNEL)
+        status = cts_profile_take_collective(rank, e, &item.collective, error);
     if (status) return status;
     rank->counts[class]++;
     widen(rank, item.start_ns, item.end_ns);

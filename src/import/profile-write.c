@@ -11,6 +11,7 @@
 
 #include "common/array.h"
 #include "common/utf8.h"
+#include "import/profile-collective.h"
 #include "import/profile-rank.h"
 #include "trace/log/log-file.h"
 
@@ -191,7 +192,7 @@ static enum cts_status place(struct writing *w, struct cts_profile_host_item *it
     if (item->collective) {
         const struct cts_profile_collective *const c =
             &w->rank->collectives.items[item->collective - 1];
-        set(&entered.leave, CTS_ATTRIBUTE_COMMUNICATOR, c->communicator);
+        set(&entered.leave, CTS_ATTRIBUTE_COMMUNICATOR, c->group);
         if (c->bytes) set(&entered.leave, CTS_ATTRIBUTE_BYTES, c->bytes);
     }
     put_event(w, CTS_EVENT_ENTER, item->start_ns, &entered);
@@ -275,10 +276,32 @@ static uint32_t pack_copy(uint64_t *words, const struct cts_profile_device_item 
     return 6;
 }
 
-static void pack_activity(uint64_t *words, const struct cts_profile_device_item *item)
+/* What the kernel says of its collective; the bits of what it says. */
+static uint32_t pack_collective(uint64_t *words, const struct cts_profile_collective *c,
+                                int64_t own_rank)
 {
-    uint32_t present = item->correlation ? 1u << CTS_ATTRIBUTE_CORRELATION : 0, count = 5;
+    const uint64_t communicator = cts_profile_communicator(c, own_rank);
+    const bool is_paired = c->is_send || c->is_receive;
+    uint32_t present = 1u << CTS_ATTRIBUTE_COMMUNICATOR | 1u << CTS_ATTRIBUTE_MEMBERS;
+    if (!communicator) return 0;
+    words[CTS_ACTIVITY_SHAPED] = communicator;
+    words[CTS_ACTIVITY_SHAPED + 1] = c->sequence >= 0 ? (uint64_t)c->sequence : 0;
+    words[CTS_ACTIVITY_SHAPED + 2] = is_paired ? 2 : c->members;
+    words[CTS_ACTIVITY_SHAPED + 3] = c->bytes;
+    if (c->sequence >= 0 && !is_paired) /* those of sends and receives are each rank's own */
+        present |= 1u << CTS_ATTRIBUTE_SEQUENCE;
+    if (c->bytes) present |= 1u << CTS_ATTRIBUTE_BYTES;
+    return present;
+}
+
+static void pack_activity(uint64_t *words, const struct cts_profile_device_item *item,
+                          uint32_t collective)
+{
+    uint32_t present = item->correlation ? 1u << CTS_ATTRIBUTE_CORRELATION : 0,
+             count = CTS_ACTIVITY_PLAIN;
     words[4] = item->correlation;
+    memset(words + CTS_ACTIVITY_PLAIN, 0,
+           (CTS_ACTIVITY_SHAPED - CTS_ACTIVITY_PLAIN) * sizeof *words);
     if (item->has_shape) {
         for (unsigned i = CTS_ATTRIBUTE_GRID_X; i <= CTS_ATTRIBUTE_DYNAMIC_SHARED; i++)
             present |= 1u << i;
@@ -286,10 +309,21 @@ static void pack_activity(uint64_t *words, const struct cts_profile_device_item 
         words[6] = cts_log_pair(item->grid[2], item->block[0]);
         words[7] = cts_log_pair(item->block[1], item->block[2]);
         words[8] = cts_log_pair(0, item->shared_bytes);
-        count = 9;
+        count = CTS_ACTIVITY_SHAPED;
     }
+    if (collective) count = CTS_ACTIVITY_OF_COLLECTIVE;
+    present |= collective;
     words[3] = cts_log_pair(present, item->registers);
     words[0] = cts_log_word(CTS_RECORD_ACTIVITY, count, false, item->region);
+}
+
+static uint32_t collective_of(struct writing *w, const struct cts_profile_device_item *item)
+{
+    const struct cts_profile_file *const file = w->to->file;
+    return item->collective
+               ? pack_collective(w->words, &w->rank->collectives.items[item->collective - 1],
+                                 file->has_rank ? file->rank : -1)
+               : 0;
 }
 
 static enum cts_status put_device(void *state, const void *from, struct cts_error *error)
@@ -304,7 +338,7 @@ static enum cts_status put_device(void *state, const void *from, struct cts_erro
     if (item->is_copy)
         (void)pack_copy(w->words, item);
     else
-        pack_activity(w->words, item);
+        pack_activity(w->words, item, collective_of(w, item));
     cts_log_file_write(&w->log, w->words);
     const uint64_t *const work = find_work(w->rank, item->correlation);
     w->rank->launched += work && (*work & CTS_PROFILE_LAUNCHED);

@@ -17,7 +17,7 @@
 
 #include "analyze/path/path.h"
 
-enum { TRACE_LOCATIONS_MAX = 64, TRACE_REGIONS_MAX = 64, TRACE_GROUPS_MAX = 16 };
+enum { TRACE_LOCATIONS_MAX = 256, TRACE_REGIONS_MAX = 64, TRACE_GROUPS_MAX = 64 };
 
 struct trace_event {
     struct cts_timeline_event event;
@@ -124,7 +124,7 @@ static inline uint32_t trace_region(struct trace *trace, const char *name)
         return trace_region_of(trace, name, CTS_PARADIGM_MPI, CTS_ROLE_FUNCTION);
     if (!strncmp(name, "cu", 2))
         return trace_region_of(trace, name, CTS_PARADIGM_CUDA, CTS_ROLE_WRAPPER);
-    if (strstr(name, "kernel"))
+    if (strstr(name, "kernel") || !strncmp(name, "nccl", 4))
         return trace_region_of(trace, name, CTS_PARADIGM_CUDA, CTS_ROLE_FUNCTION);
     if (strstr(name, "barrier") || strstr(name, "offloading overhead"))
         return trace_region_of(trace, name, CTS_PARADIGM_OPENMP, CTS_ROLE_IMPLICIT_BARRIER);

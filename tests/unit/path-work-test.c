@@ -208,8 +208,8 @@ static void graph_branch_without_join(void **state)
 
 /* ---- NCCL ---- */
 
-/* A collective's kernel on each rank; rank 0's runs from 20, rank 1's from 50, both until 60. They
- * are activities like others: nothing in the trace says that rank 0's waits inside. */
+/* A collective's kernel on each rank; rank 0's runs from 20, rank 1's from 50, both until 60. The
+ * calls that launch them name one communicator. */
 static void nccl_kernels(void **state)
 {
     (void)state;
@@ -239,13 +239,15 @@ static void nccl_kernels(void **state)
     trace_analyze(t, (struct cts_path_options){0}, &r);
     expect_no_warnings(&r);
     expect_pattern(&r, CTS_PATH_PATTERN_BLAME_KERNEL, 2, 38 + 8);
-    expect_row(&r, "ncclDevKernel_AllReduce kernel", 10, 38 + 8);
+    /* the first one spins from 20 to 50: until its launch, the second rank's host is to blame */
+    expect_pattern(&r, CTS_PATH_PATTERN_NCCL_WAIT, 1, 30);
+    expect_row(&r, "ncclDevKernel_AllReduce kernel", 10, 10 + 8);
     assert_int_equal(row_named(&r, "ncclDevKernel_AllReduce kernel").where, CTS_PATH_ON_DEVICE);
-    expect_row(&r, "launch latency", 6, 0);
-    expect_row(&r, "cudaLaunchKernel", 3, 0);
-    expect_row(&r, "ncclAllReduce", 1, 0);
+    expect_row(&r, "launch latency", 6, 2 * 6);
+    expect_row(&r, "cudaLaunchKernel", 3, 2 * 3);
+    expect_row(&r, "ncclAllReduce", 1, 2 * 1);
     expect_row(&r, "cudaStreamSynchronize", 5, 0);
-    expect_row(&r, "main", 40 + 45, 0);
+    expect_row(&r, "main", 40 + 45, 20 + 18);
     finish(t, &r);
 }
 

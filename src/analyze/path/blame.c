@@ -1,6 +1,7 @@
 /* Blame: waits of hosts for hosts first, over all ranks; what lands on a host then meets the waits
  * that stay within its process (for devices and among streams), process by process. What lands on a
- * location in the end belongs to what runs there at that time. */
+ * location in the end belongs to what runs there at that time. Where streams wait for streams of
+ * other ranks, all waits are one sweep over all ranks. */
 #include <pthread.h>
 #include <stdlib.h>
 
@@ -82,6 +83,27 @@ static enum cts_status book_and_keep(const struct blaming *blaming, uint32_t loc
     return status;
 }
 
+/* What a sweep over all waits put on each location is all that there is. */
+static enum cts_status book_process(struct blaming *blaming, uint32_t process,
+                                    unsigned __int128 *blame, struct cts_error *error)
+{
+    const struct cts_path_system *const system = blaming->graph->system;
+    enum cts_status status = CTS_OK;
+    for (uint32_t i = system->process_first[process];
+         i < system->process_first[process + 1] && !status; i++)
+        status = book_and_keep(blaming, system->by_process[i], &blaming->hosts[i], blame, error);
+    return status;
+}
+
+static void add_blame(struct blaming *blaming, const unsigned __int128 *blame, uint64_t circles)
+{
+    pthread_mutex_lock(&blaming->lock);
+    for (uint32_t i = 0; i < blaming->graph->system->region_count; i++)
+        blaming->blamed->blame[i] += blame[i];
+    blaming->blamed->circles += circles;
+    pthread_mutex_unlock(&blaming->lock);
+}
+
 static enum cts_status blame_process(void *state, size_t process, struct cts_error *error)
 {
     struct blaming *const blaming = state;
@@ -100,17 +122,12 @@ static enum cts_status blame_process(void *state, size_t process, struct cts_err
                                    .direct = graph->system->options->direct_blame,
                                    .inflow = blaming->hosts + first,
                                    .landed = landed};
-    if (!status) status = cts_path_sweep(&sweep, error);
-    for (uint32_t i = first; i < end && !status; i++)
+    if (!status && graph->crosses) status = book_process(blaming, (uint32_t)process, blame, error);
+    if (!status && !graph->crosses) status = cts_path_sweep(&sweep, error);
+    for (uint32_t i = first; i < end && !status && !graph->crosses; i++)
         status =
             book_and_keep(blaming, graph->system->by_process[i], &landed[i - first], blame, error);
-    if (!status) {
-        pthread_mutex_lock(&blaming->lock);
-        for (uint32_t i = 0; i < graph->system->region_count; i++)
-            blaming->blamed->blame[i] += blame[i];
-        blaming->blamed->circles += sweep.circles;
-        pthread_mutex_unlock(&blaming->lock);
-    }
+    if (!status) add_blame(blaming, blame, sweep.circles);
     for (uint32_t i = first; i < end && landed; i++) free(landed[i - first].items);
     free(landed);
     free(blame);
@@ -126,6 +143,7 @@ enum cts_status cts_path_blame(const struct cts_path_graph *graph, struct cts_pa
     pthread_mutex_init(&blaming.lock, NULL);
     struct cts_path_sweep sweep = {.graph = graph,
                                    .end = graph->system->location_count,
+                                   .all = graph->crosses,
                                    .hosts = true,
                                    .direct = graph->system->options->direct_blame,
                                    .landed = blaming.hosts};

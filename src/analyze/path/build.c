@@ -25,6 +25,12 @@ static enum cts_status settle_step(void *state, size_t index, struct cts_error *
     return status;
 }
 
+static enum cts_status turn_step(void *state, size_t index, struct cts_error *error)
+{
+    struct cts_path_graph *const graph = state;
+    return cts_path_infer_turns(graph, (uint32_t)index, error);
+}
+
 static enum cts_status host_step(void *state, size_t index, struct cts_error *error)
 {
     struct cts_path_graph *const graph = state;
@@ -77,10 +83,14 @@ enum cts_status cts_path_graph_build(const struct cts_path_reading *reading,
     if (!cts_processes_agree(processes, &status, error)) return status;
     status = cts_path_match_locks(graph, error);
     if (!cts_processes_agree(processes, &status, error)) return status;
-    status = cts_path_for_each(system, system->location_count, host_step, graph, error);
+    status = cts_path_for_each(system, system->process_count, turn_step, graph, error);
+    if (!status)
+        status = cts_path_for_each(system, system->location_count, host_step, graph, error);
     if (!status) status = cts_path_unrecorded_waits(graph, error);
     if (!status)
         status = cts_path_for_each(system, system->process_count, device_step, graph, error);
+    if (!cts_processes_agree(processes, &status, error)) return status;
+    status = cts_path_match_kernels(graph, error);
     if (!cts_processes_agree(processes, &status, error)) return status;
     status = cts_path_check_tracks(graph, error);
     if (!cts_processes_agree(processes, &status, error)) return status;

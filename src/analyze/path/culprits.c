@@ -30,7 +30,8 @@ struct landings {
 
 struct trace {
     const struct cts_path_graph *graph;
-    bool hosts; /* through waits of hosts for hosts; else all others */
+    bool hosts; /* through waits of hosts for hosts; else all others; if streams wait for those of
+                   other processes, through all */
     bool direct;
     struct landings *landed;
     struct cts_error *error;
@@ -47,7 +48,8 @@ static enum cts_status land(const struct trace *t, const struct landing *landing
 /* Whether a wait passes on what its location gets. */
 static bool passes(const struct trace *t, const struct cts_path_wait *wait)
 {
-    return wait->begin_ns < wait->end_ns && t->hosts == !!(wait->flags & CTS_PATH_HOST_HOST);
+    return wait->begin_ns < wait->end_ns &&
+           (t->graph->crosses || t->hosts == !!(wait->flags & CTS_PATH_HOST_HOST));
 }
 
 /* The first wait that may end after a time: waits are by begin and do not overlap. */
@@ -119,6 +121,29 @@ static enum cts_status share(const struct trace *t, const struct cts_path_wait *
     return CTS_OK;
 }
 
+/* Between waits it stays, but where the location passes it on. */
+static enum cts_status stay(const struct trace *t, const struct landing *landing, unsigned depth)
+{
+    const struct cts_path_passes *const passes = &t->graph->locations[landing->location].passes;
+    struct landing part = *landing;
+    size_t next = CTS_SEARCH(passes->count, i, passes->items[i].end_ns <= landing->from_ns);
+    for (; !t->direct && next < passes->count && passes->items[next].begin_ns < landing->to_ns;
+         next++) {
+        const struct cts_path_pass *const pass = &passes->items[next];
+        const uint64_t until_ns = pass->end_ns < landing->to_ns ? pass->end_ns : landing->to_ns;
+        part.to_ns = pass->begin_ns;
+        if (land(t, &part)) return CTS_MEMORY;
+        if (part.from_ns < pass->begin_ns) part.from_ns = pass->begin_ns;
+        part.to_ns = until_ns;
+        part.location = pass->location;
+        if (follow(t, &part, depth + 1)) return CTS_MEMORY;
+        part.location = landing->location;
+        part.from_ns = until_ns;
+    }
+    part.to_ns = landing->to_ns;
+    return land(t, &part);
+}
+
 /* What lands on a location stays where it does not wait, and goes on where it does. */
 static enum cts_status follow(const struct trace *t, const struct landing *landing, unsigned depth)
 {
@@ -130,14 +155,14 @@ static enum cts_status follow(const struct trace *t, const struct landing *landi
         const struct cts_path_wait *const wait = &waits->items[w];
         if (!passes(t, wait) || wait->end_ns <= part.from_ns) continue;
         part.to_ns = wait->begin_ns;
-        if (land(t, &part)) return CTS_MEMORY;
+        if (part.from_ns < part.to_ns && stay(t, &part, depth)) return CTS_MEMORY;
         if (part.from_ns < wait->begin_ns) part.from_ns = wait->begin_ns;
         part.to_ns = wait->end_ns < landing->to_ns ? wait->end_ns : landing->to_ns;
         if (share(t, wait, &part, depth)) return CTS_MEMORY;
         part.from_ns = part.to_ns;
     }
     part.to_ns = landing->to_ns;
-    return land(t, &part);
+    return part.from_ns < part.to_ns ? stay(t, &part, depth) : CTS_OK;
 }
 
 /* ---- the largest share ---- */
@@ -209,6 +234,11 @@ static enum cts_status follow_instance(const struct cts_path_graph *graph,
         all->count = 0;
         t.hosts = false;
         t.landed = all;
+        if (graph->crosses) { /* it has been through all waits */
+            status = CTS_ARRAY_RESERVE(&own, own.count + 1, error);
+            if (!status) own.items[own.count++] = *landing;
+            continue;
+        }
         /* with direct blame what has left the waiting location stays where it is */
         status = t.direct && landing->location != instance->location ? land(&t, landing)
                                                                      : follow(&t, landing, 0);

@@ -86,6 +86,7 @@ void cts_path_graph_release(struct cts_path_graph *graph)
         free(location->jumps.items);
         free(location->activities.items);
         free(location->configs.items);
+        free(location->passes.items);
         free(location->hints.items);
         free(location->repeats.items);
     }

@@ -119,6 +119,18 @@ struct cts_path_hints { /* TURNS_UNKNOWN: activities that may have waited for ot
     size_t count, capacity;
 };
 
+/* Between these times a stream does nothing, since a thread has not yet launched its next kernel,
+ * for which other ranks wait: blame that comes to the stream goes on to the thread. By begin; they
+ * overlap no wait. */
+struct cts_path_pass {
+    uint64_t begin_ns, end_ns;
+    uint32_t location; /* the thread */
+};
+struct cts_path_passes {
+    struct cts_path_pass *items;
+    size_t count, capacity;
+};
+
 struct cts_path_location {
     uint64_t *time_ns;
     uint32_t *region; /* index in graph->regions, | CTS_PATH_LEAVE */
@@ -131,12 +143,13 @@ struct cts_path_location {
     struct cts_path_jumps jumps;
     struct cts_path_activities activities;
     struct cts_path_configs configs;
+    struct cts_path_passes passes;
     struct cts_path_hints hints;
     CTS_PATH_LIST(struct cts_path_repeats, repeats);
     struct cts_path_raw *raw; /* what was read; gone when the graph is complete */
 };
 
-/* A collective or a barrier of threads: who came when. */
+/* A collective, also one of kernels, or a barrier of threads: who came when. */
 struct cts_path_pool {
     uint32_t first, count; /* in graph->pool_edges */
     uint64_t latest_ns;
@@ -175,6 +188,7 @@ struct cts_path_graph {
     size_t pool_count;
     struct cts_path_edge *pool_edges;
     size_t pool_edge_count;
+    bool crosses;               /* device streams wait for those of other processes */
     uint64_t first_ns, last_ns; /* of all events, of all processes */
     bool is_empty;              /* a stretch without any event */
     struct cts_path_matched matched;

@@ -144,6 +144,8 @@ void cts_load_on_enter(struct load *load, const struct cts_timeline_event *event
     }
     const struct cts_path_region *const region = &load->system->regions[event->region];
     note_release(load, attributes, frame->node, frame->node);
+    if (attributes && attributes->present & 1u << CTS_ATTRIBUTE_COMMUNICATOR)
+        frame->communicator = attributes->values[CTS_ATTRIBUTE_COMMUNICATOR];
     if (load->scan) cts_scan_entered(load, frame);
     switch (region->kind) {
     case CTS_PATH_ALL:
@@ -187,6 +189,10 @@ static void add_all(struct load *load, const struct frame *frame, uint64_t leave
 static void after_leave(struct load *load, const struct frame *frame, uint32_t leave_node,
                         uint64_t leave_ns)
 {
+    if (frame->communicator)
+        (void)APPEND(
+            load, collective_calls,
+            (struct cts_path_collective_call){frame->communicator, frame->node, leave_node});
     switch (load->system->regions[frame->region].kind) {
     case CTS_PATH_API:
         add_op(load, frame, leave_node);

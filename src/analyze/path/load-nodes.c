@@ -6,6 +6,7 @@
 
 #include "analyze/path/load.h"
 #include "analyze/path/scan.h"
+#include "trace/collectives/collective-kernels.h"
 
 /* ---- nodes ---- */
 
@@ -144,7 +145,29 @@ static void note_config(struct load *load, uint32_t activity,
                         value_of(attributes, CTS_ATTRIBUTE_DYNAMIC_SHARED)};
 }
 
-/* A device activity begins: its correlation, its grid. */
+static uint64_t attribute_or(const struct cts_event_attributes *attributes, enum cts_attribute name,
+                             uint64_t otherwise)
+{
+    return attributes && attributes->present & 1u << name ? attributes->values[name] : otherwise;
+}
+
+/* A kernel that the attributes or its name say to be of a collective. */
+static void note_collective(struct load *load, const struct frame *frame,
+                            const struct cts_event_attributes *attributes)
+{
+    const uint64_t communicator = attribute_or(attributes, CTS_ATTRIBUTE_COMMUNICATOR, 0);
+    if (!communicator && !load->system->regions[frame->region].is_collective) return;
+    (void)APPEND(
+        load, kernels,
+        (struct cts_path_collective_kernel){
+            .communicator = communicator,
+            .sequence = attribute_or(attributes, CTS_ATTRIBUTE_SEQUENCE, CTS_COLLECTIVE_NUMBER),
+            .bytes = attribute_or(attributes, CTS_ATTRIBUTE_BYTES, 0),
+            .members = (uint32_t)attribute_or(attributes, CTS_ATTRIBUTE_MEMBERS, 0),
+            .activity = frame->activity});
+}
+
+/* A device activity begins: its correlation, its grid, its collective. */
 void cts_load_begin_activity(struct load *load, struct frame *frame,
                              const struct cts_event_attributes *attributes)
 {
@@ -156,6 +179,7 @@ void cts_load_begin_activity(struct load *load, struct frame *frame,
     }
     if (attributes && attributes->present & 1u << CTS_ATTRIBUTE_GRID_X)
         note_config(load, frame->activity, attributes);
+    note_collective(load, frame, attributes);
     if (!frame->reference && !load->raw->correlations.count) return;
     while (load->raw->correlations.count < frame->activity)
         if (!APPEND(load, correlations, 0)) return;

@@ -13,8 +13,9 @@ enum { TEAM_DEPTH_MAX = 64 };
 
 struct frame {
     uint64_t enter_ns, child_ns;
-    uint64_t matching;  /* of a copy */
-    uint64_t reference; /* of an API call: event or correlation */
+    uint64_t matching;     /* of a copy */
+    uint64_t reference;    /* of an API call: event or correlation */
+    uint64_t communicator; /* that a call names; 0: none */
     uint32_t node, region;
     uint32_t stream;
     uint32_t activity; /* on a device stream */

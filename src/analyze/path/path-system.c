@@ -102,7 +102,9 @@ static enum cts_status share_out(struct cts_path_system *system, struct cts_erro
         events[system->who[l].process] += count + 1;
         all += count + 1;
     }
-    for (uint32_t p = 0; p < system->process_count; p++) {
+    bool crosses = false; /* streams wait across ranks: one process holds them all */
+    for (uint32_t r = 0; r < system->region_count; r++) crosses |= system->regions[r].is_collective;
+    for (uint32_t p = 0; p < system->process_count && !crosses; p++) {
         const uint64_t middle = before + events[p] / 2;
         system->process_owner[p] = (unsigned)((unsigned __int128)middle * total / (all ? all : 1));
         if (system->process_owner[p] >= total) system->process_owner[p] = total - 1;

@@ -49,7 +49,9 @@ struct cts_path_region {
     uint8_t kind; /* enum cts_path_class */
     uint8_t api;  /* enum cts_path_api */
     uint8_t direction;
-    bool polls; /* asks whether something is done, and returns at once */
+    bool is_collective; /* a kernel of NCCL */
+    bool is_pairwise;   /* of sends and receives, whose peers its name does not say */
+    bool polls;         /* asks whether something is done, and returns at once */
 };
 
 /* What identifies a location: the kind, the process, the order. */

@@ -28,6 +28,8 @@ void cts_path_drop_raw(struct cts_path_location *location)
     free(raw->thread_events.items);
     free(raw->handovers.items);
     free(raw->functions.items);
+    free(raw->kernels.items);
+    free(raw->collective_calls.items);
     free(raw->correlations.items);
     free(raw->dependencies.items);
     free(raw);

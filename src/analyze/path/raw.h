@@ -78,6 +78,19 @@ struct cts_path_handover {
     bool waits;
 };
 
+/* A kernel of a collective; communicator 0: as the call that launches it says, else not known. */
+struct cts_path_collective_kernel {
+    uint64_t communicator, sequence, bytes; /* sequence: or CTS_COLLECTIVE_NUMBER */
+    uint32_t members;                       /* of the communicator; 0: not known */
+    uint32_t activity;
+};
+
+/* A call that names the communicator of what it launches. */
+struct cts_path_collective_call {
+    uint64_t communicator;
+    uint32_t enter, leave; /* nodes */
+};
+
 /* The function of a thread, and how long it used the CPU or was ready to (CTASCOPE_CPU_TIME). */
 struct cts_path_thread_function {
     uint32_t enter, leave; /* nodes */
@@ -96,6 +109,8 @@ struct cts_path_raw {
     CTS_PATH_LIST(struct cts_path_thread_event, thread_events);
     CTS_PATH_LIST(struct cts_path_handover, handovers);
     CTS_PATH_LIST(struct cts_path_thread_function, functions);
+    CTS_PATH_LIST(struct cts_path_collective_kernel, kernels);
+    CTS_PATH_LIST(struct cts_path_collective_call, collective_calls);
     bool blocked; /* it hardly used the CPU where nothing says that it waited */
     CTS_PATH_LIST(uint64_t, correlations); /* per device activity; empty if none has one */
     CTS_PATH_LIST(struct cts_path_dependency, dependencies);

@@ -6,6 +6,7 @@
 #include "analyze/path/api.h"
 #include "analyze/path/regions.h"
 #include "common/array.h"
+#include "trace/collectives/collective-kernels.h"
 
 static const char *const pseudo_names[CTS_PATH_PSEUDO_COUNT] = {
 #define X(name, text) [CTS_PATH_##name] = text,
@@ -71,6 +72,9 @@ static struct cts_path_region classify(const struct cts_path_api_table *own,
     struct cts_path_region result = {.name = region->name ? region->name : "",
                                      .paradigm = region->paradigm};
     if (!region->name) return result;
+    result.is_collective =
+        may_be_device_api(region->paradigm) && cts_collective_is_kernel(region->name);
+    result.is_pairwise = result.is_collective && strstr(region->name, "SendRecv");
     if (region->paradigm == CTS_PARADIGM_MPI) {
         result.kind = (uint8_t)mpi_class(region->name);
         result.polls = is_test(region->name);

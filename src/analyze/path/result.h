@@ -34,6 +34,15 @@
     X(MIXED_TRACK,                                                                                 \
       "device activities that overlap others on their track: it holds several streams, whose "     \
       "order is not known")                                                                        \
+    X(TURN_INFERRED,                                                                               \
+      "times at which the main thread stands still while another thread launches work: it hands "  \
+      "over and waits, inferred from times")                                                       \
+    X(LONELY_KERNEL,                                                                               \
+      "kernels of collectives whose other members are not in the trace: no dependency")            \
+    X(AMBIGUOUS_KERNEL,                                                                            \
+      "kernels of collectives that fit other ranks' in several ways or in none: no dependency")    \
+    X(PARTIAL_COLLECTIVE,                                                                          \
+      "collectives of GPUs that lack members: who came last is known of the others only")          \
     X(UNKNOWN_EVENT, "synchronisations, waits or queries of events never recorded: ignored")       \
     X(UNKNOWN_STREAM, "calls on an unknown stream: ignored")                                       \
     X(UNKNOWN_GROUP, "posts, starts, completes, waits of a window without their group: ignored")   \

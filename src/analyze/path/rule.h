@@ -12,6 +12,7 @@
  *     device-waits.c        API calls     blame_kernel, blame_sync, the queries, stream_wait,
  *                                   null_stream, own_copy
  *     device-turns.c  kernels       full_device, first_launch
+ *     kernel-groups.c  kernels of collectives   nccl_wait
  *
  * A call of a host thread that depends on others waits from its enter until the last of them is
  * done, at most until its leave. */
@@ -111,6 +112,15 @@ struct cts_path_copied {
     struct cts_path_edge end; /* of the copy on its stream */
 };
 
+/* A kernel of a collective whose members are the pool's, all of which it waits for; pool NONE: it
+ * ended before the last of them began, and waits for the edges. */
+struct cts_path_kernel_meeting {
+    struct cts_path_location *at;
+    uint32_t activity, pool;
+    const struct cts_path_edges *edges;
+    uint64_t latest_ns; /* begin of the last of those that it waits for */
+};
+
 struct cts_path_rule {
     bool transfer; /* the path leaves at the leave; from the arrival to there it is MPI transfer */
     bool own;      /* with transfer: from the arrival to there it is the call's own work */
@@ -121,6 +131,8 @@ struct cts_path_rule {
     enum cts_status (*lock)(const struct cts_path_lock_call *call, struct cts_error *error);
     enum cts_status (*sequel)(const struct cts_path_sequel *sequel, struct cts_error *error);
     enum cts_status (*sync)(const struct cts_path_sync *sync, struct cts_error *error);
+    enum cts_status (*kernels)(const struct cts_path_kernel_meeting *meeting,
+                               struct cts_error *error);
     enum cts_status (*turn)(const struct cts_path_turn *turn, struct cts_error *error);
     enum cts_status (*first)(const struct cts_path_turn *turn, struct cts_error *error);
     enum cts_status (*copied)(const struct cts_path_copied *copied, struct cts_error *error);

@@ -26,6 +26,7 @@
       "a kernel waits until another stream's kernel leaves the device")                            \
     X(FIRST_LAUNCH, first_launch, "first launch", "",                                              \
       "the first launch of a kernel waits for running kernels")                                    \
+    X(NCCL_WAIT, nccl_wait, "NCCL wait", "", "a kernel of a collective waits for the last rank's") \
     X(LATE_SENDER, late_sender, "late sender", "MPI late sender, 3.2",                             \
       "a receive waits for its send")                                                              \
     X(LATE_RECEIVER, late_receiver, "late receiver", "", "a send waits for its receive")           \

@@ -26,6 +26,13 @@ CTS_MUST_CHECK enum cts_status cts_path_unrecorded_waits(struct cts_path_graph *
  * streams. */
 CTS_MUST_CHECK enum cts_status cts_path_device_waits(struct cts_path_graph *graph, uint32_t process,
                                                      struct cts_error *error);
+/* Threads of a process that take turns, where nothing recorded says so. */
+CTS_MUST_CHECK enum cts_status cts_path_infer_turns(struct cts_path_graph *graph, uint32_t process,
+                                                    struct cts_error *error);
+/* Matches kernels of collectives over all processes, behind the device waits: their pools, what
+ * they wait for, and where threads launch too late. */
+CTS_MUST_CHECK enum cts_status cts_path_match_kernels(struct cts_path_graph *graph,
+                                                      struct cts_error *error);
 /* What overlaps on the tracks of a process; refuses recordings in which tracks of devices hold
  * several streams (collective). */
 CTS_MUST_CHECK enum cts_status cts_path_watch_tracks(struct cts_path_graph *graph, uint32_t process,

@@ -26,9 +26,9 @@ struct node {
     uint32_t target_count, target_capacity;
     uint32_t pool; /* of a pool's node: which; of a location that waits in one: its node */
     uint32_t next_wait, waiters;
-    size_t next_piece;
+    size_t next_piece, next_pass;
     uint32_t visits;
-    bool waiting, held, queued, dirty, pooled;
+    bool waiting, passing, held, queued, dirty, pooled;
 };
 
 struct entry {
@@ -308,7 +308,7 @@ static void skip_waits(const struct state *s, uint32_t index)
         const bool hosts = wait->flags & CTS_PATH_HOST_HOST;
         /* a wait that ends where a stretch begins counts in the one before */
         if (wait->begin_ns < wait->end_ns && wait->end_ns > s->graph->first_ns &&
-            hosts == s->sweep->hosts)
+            (s->sweep->all || hosts == s->sweep->hosts))
             return;
     }
 }
@@ -325,12 +325,46 @@ static enum cts_status begin_wait(struct state *s, uint32_t index)
     return add_edges(s, location, edges, count, index);
 }
 
+/* Passes lie between waits; they count where waits of streams do. */
+static const struct cts_path_passes *passes_of(const struct state *s, uint32_t index)
+{
+    static const struct cts_path_passes none;
+    if (s->sweep->hosts && !s->sweep->all) return &none;
+    return &s->graph->locations[s->graph->system->by_process[s->sweep->first + index]].passes;
+}
+
+static enum cts_status drop_targets(struct state *s, struct node *node)
+{
+    enum cts_status status = CTS_OK;
+    while (node->target_count && !status) status = drop_target(s, node, node->target_count - 1);
+    return status;
+}
+
+static enum cts_status change_pass(struct state *s, uint32_t index)
+{
+    const struct cts_path_passes *const passes = passes_of(s, index);
+    struct node *const node = &s->nodes[index];
+    enum cts_status status = CTS_OK;
+    if (node->passing && passes->items[node->next_pass].end_ns <= s->now_ns) {
+        node->passing = false;
+        node->next_pass++;
+        status = drop_targets(s, node);
+    }
+    if (status || node->passing || node->next_pass == passes->count) return status;
+    const struct cts_path_pass *const pass = &passes->items[node->next_pass];
+    if (pass->begin_ns > s->now_ns) return CTS_OK;
+    const uint32_t order = s->graph->system->who[pass->location].order;
+    node->passing = true;
+    node->held = false;
+    if (order < s->sweep->first || order >= s->sweep->end) return CTS_OK;
+    return add_target(s, node, order - s->sweep->first, pass->end_ns);
+}
+
 static enum cts_status end_wait(struct state *s, uint32_t index)
 {
     struct node *const node = &s->nodes[index];
     node->waiting = false;
-    while (node->target_count)
-        if (drop_target(s, node, node->target_count - 1)) return CTS_MEMORY;
+    if (drop_targets(s, node)) return CTS_MEMORY;
     node->next_wait++;
     skip_waits(s, index);
     return s->nodes[index].pooled ? leave_pool(s, index) : CTS_OK;
@@ -364,6 +398,11 @@ static enum cts_status schedule(struct state *s, uint32_t index)
         const struct cts_path_wait *const wait = &waits->items[node->next_wait];
         next_ns = node->waiting ? earlier(wait->end_ns, first_until(node)) : wait->begin_ns;
     }
+    const struct cts_path_passes *const passes = passes_of(s, index);
+    if (node->next_pass < passes->count) {
+        const struct cts_path_pass *const pass = &passes->items[node->next_pass];
+        next_ns = earlier(next_ns, node->passing ? pass->end_ns : pass->begin_ns);
+    }
     if (s->sweep->inflow) {
         const struct cts_path_pieces *const pieces = &s->sweep->inflow[index];
         if (node->next_piece < pieces->count)
@@ -385,6 +424,7 @@ static enum cts_status wake_location(struct state *s, uint32_t index)
     if (s->nodes[index].waiting && waits->items[s->nodes[index].next_wait].end_ns <= s->now_ns &&
         end_wait(s, index))
         return CTS_MEMORY;
+    if (!s->nodes[index].waiting && change_pass(s, index)) return CTS_MEMORY;
     if (!s->nodes[index].waiting && s->nodes[index].next_wait < waits->count &&
         waits->items[s->nodes[index].next_wait].begin_ns <= s->now_ns && begin_wait(s, index))
         return CTS_MEMORY;

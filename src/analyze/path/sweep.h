@@ -2,8 +2,10 @@
  *
  * At each instant, a waiting location gives away one unit of blame. The locations that it still
  * waits for share the unit equally. A location that is itself waiting passes its share on in the
- * same way. A unit is 2^32. The remainder of a division goes, one each, to the first locations by
- * order: sums stay exact, and the shares of an instant depend on that instant alone. */
+ * same way, and so does a stream whose next kernel a thread has not launched yet (graph.h: passes),
+ * although it gives nothing of its own. A unit is 2^32. The remainder of a division goes, one each,
+ * to the first locations by order: sums stay exact, and the shares of an instant depend on that
+ * instant alone. */
 #ifndef CTS_ANALYZE_PATH_SWEEP_H
 #define CTS_ANALYZE_PATH_SWEEP_H
 
@@ -24,7 +26,8 @@ struct cts_path_pieces {
 struct cts_path_sweep {
     const struct cts_path_graph *graph;
     uint32_t first, end; /* orders of the locations that take part */
-    bool hosts;          /* true: waits of hosts for hosts; false: all other waits */
+    bool all;            /* all waits, of hosts and of streams, together */
+    bool hosts;          /* else: true: waits of hosts for hosts; false: all other waits */
     bool direct;         /* blame stays on the first location that gets it */
     const struct cts_path_pieces *inflow; /* by order - first: blame from elsewhere; NULL */
     struct cts_path_pieces *landed;       /* by order - first: filled, for own locations */

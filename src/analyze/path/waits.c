@@ -169,11 +169,13 @@ static enum cts_status add_jump(struct cts_path_location *at, uint32_t node, uin
     return CTS_OK;
 }
 
+/* By where the path leaves: of a kernel, at its begin before where it has met those of others. */
 static int by_node(const void *left, const void *right)
 {
     const struct cts_path_jump *const a = left, *const b = right;
     if (a->node != b->node) return a->node < b->node ? -1 : 1;
-    return (a->index > b->index) - (a->index < b->index);
+    const uint32_t a_turn = a->index ^ CTS_PATH_LAUNCH, b_turn = b->index ^ CTS_PATH_LAUNCH;
+    return (a_turn > b_turn) - (a_turn < b_turn);
 }
 
 static enum cts_status wait_jumps(const struct cts_path_graph *graph, uint32_t location,
@@ -194,6 +196,15 @@ static enum cts_status wait_jumps(const struct cts_path_graph *graph, uint32_t l
     return CTS_OK;
 }
 
+/* Whether a wait before the begin of an activity has a jump there. */
+static bool is_held(const struct cts_path_location *at, size_t jump, size_t jump_count,
+                    uint32_t begin)
+{
+    for (; jump < jump_count && at->jumps.items[jump].node == begin; jump++)
+        if (at->waits.items[at->jumps.items[jump].index].flags & CTS_PATH_AT_CALL) return true;
+    return false;
+}
+
 /* A device activity that followed its launch and nothing later. */
 static enum cts_status launch_jumps(struct cts_path_location *at, struct cts_error *error)
 {
@@ -203,7 +214,7 @@ static enum cts_status launch_jumps(struct cts_path_location *at, struct cts_err
     for (size_t i = 0; i < at->activities.count; i++) {
         const struct cts_path_activity *const activity = &at->activities.items[i];
         while (next < wait_jump_count && at->jumps.items[next].node < activity->begin) next++;
-        const bool held = next < wait_jump_count && at->jumps.items[next].node == activity->begin;
+        const bool held = is_held(at, next, wait_jump_count, activity->begin);
         if (!held && activity->host != CTS_PATH_NONE &&
             (i == 0 || activity->launched_ns > previous_ns) &&
             add_jump(at, activity->begin, (uint32_t)i | CTS_PATH_LAUNCH, error))
@@ -222,13 +233,88 @@ static void sort_jumps(struct cts_path_jumps *jumps)
         }
 }
 
+/* ---- passes ---- */
+
+static enum cts_status add_pass(struct cts_path_location *at, struct cts_path_pass pass,
+                                struct cts_error *error)
+{
+    struct cts_path_passes *const list = &at->passes;
+    if (pass.begin_ns >= pass.end_ns) return CTS_OK;
+    if (list->count && list->items[list->count - 1].end_ns == pass.begin_ns &&
+        list->items[list->count - 1].location == pass.location) {
+        list->items[list->count - 1].end_ns = pass.end_ns;
+        return CTS_OK;
+    }
+    if (CTS_ARRAY_RESERVE(list, list->count + 1, error)) return CTS_MEMORY;
+    list->items[list->count++] = pass;
+    return CTS_OK;
+}
+
+/* To the thread that launches; while nothing is recorded of that, to its process's first one. */
+static enum cts_status pass_to(const struct cts_path_graph *graph, struct cts_path_location *at,
+                               struct cts_path_pass pass, struct cts_error *error)
+{
+    const struct cts_path_location *const thread = &graph->locations[pass.location];
+    const uint32_t home = cts_path_home(graph->system, pass.location);
+    const bool has_home = home != pass.location && !graph->system->who[home].stream;
+    uint32_t node = cts_path_node_at(thread, pass.begin_ns);
+    enum cts_status status = CTS_OK;
+    for (uint64_t from_ns = pass.begin_ns; from_ns < pass.end_ns && !status;) {
+        const uint32_t next = node == CTS_PATH_NONE ? 0 : node + 1;
+        const bool is_idle = node == CTS_PATH_NONE || thread->active[node] == CTS_PATH_NONE;
+        struct cts_path_pass part = {from_ns, pass.end_ns,
+                                     is_idle && has_home ? home : pass.location};
+        if (next < thread->count && thread->time_ns[next] < part.end_ns)
+            part.end_ns = thread->time_ns[next];
+        status = add_pass(at, part, error);
+        from_ns = part.end_ns;
+        node = next;
+    }
+    return status;
+}
+
+/* From the end of the work before a kernel of a collective to its launch, without waits. */
+static enum cts_status find_passes(const struct cts_path_graph *graph, struct cts_path_location *at,
+                                   struct cts_error *error)
+{
+    enum cts_status status = CTS_OK;
+    size_t next = 0, first = 0; /* activity; wait that may still matter */
+    uint64_t done_ns = 0;
+    for (size_t i = 0; i < at->waits.count && !status; i++) {
+        if (at->waits.items[i].pattern != CTS_PATH_PATTERN_NCCL_WAIT) continue;
+        const uint32_t begin = at->waits.items[i].call;
+        for (; next < at->activities.count && at->activities.items[next].begin < begin; next++)
+            if (at->time_ns[at->activities.items[next].end] > done_ns)
+                done_ns = at->time_ns[at->activities.items[next].end];
+        if (next == at->activities.count || at->activities.items[next].host == CTS_PATH_NONE)
+            continue;
+        const struct cts_path_activity *const kernel = &at->activities.items[next];
+        uint64_t from_ns = done_ns;
+        for (; first < at->waits.count && at->waits.items[first].begin_ns < kernel->launched_ns &&
+               !status;
+             first++) {
+            const struct cts_path_wait *const wait = &at->waits.items[first];
+            if (wait->begin_ns >= wait->end_ns || wait->end_ns <= from_ns) continue;
+            status = pass_to(graph, at,
+                             (struct cts_path_pass){from_ns, wait->begin_ns, kernel->host}, error);
+            from_ns = wait->end_ns;
+        }
+        if (!status)
+            status =
+                pass_to(graph, at,
+                        (struct cts_path_pass){from_ns, kernel->launched_ns, kernel->host}, error);
+    }
+    return status;
+}
+
 enum cts_status cts_path_settle(struct cts_path_graph *graph, uint32_t location,
                                 struct cts_error *error)
 {
     struct cts_path_location *const at = &graph->locations[location];
     sort_waits(&at->waits);
     make_disjoint(&at->waits);
-    enum cts_status status = wait_jumps(graph, location, error);
+    enum cts_status status = find_passes(graph, at, error);
+    if (!status) status = wait_jumps(graph, location, error);
     if (status) return status;
     sort_jumps(&at->jumps);
     if (at->who->stream) status = launch_jumps(at, error);

@@ -131,7 +131,7 @@ static enum cts_status make_stream(struct cts_whatif_plan *plan, uint32_t locati
     }
     for (uint32_t w = 0; w < at->waits.count; w++) {
         const struct cts_path_wait *const wait = &at->waits.items[w];
-        if (wait->call == CTS_PATH_NONE) continue;
+        if (wait->call == CTS_PATH_NONE || wait->pattern == CTS_PATH_PATTERN_NCCL_WAIT) continue;
         if (takes_turns(plan, at, wait))
             turns[wait->call] = true; /* beside what else held it */
         else
@@ -143,8 +143,10 @@ static enum cts_status make_stream(struct cts_whatif_plan *plan, uint32_t locati
         const struct cts_path_activity *const activity = &at->activities.items[i];
         struct cts_whatif_work *const work = &works[i];
         const uint64_t begin_ns = at->time_ns[activity->begin];
-        *work = (struct cts_whatif_work){
-            .launch = CTS_PATH_NONE, .previous = CTS_PATH_NONE, .wait = CTS_PATH_NONE};
+        *work = (struct cts_whatif_work){.launch = CTS_PATH_NONE,
+                                         .previous = CTS_PATH_NONE,
+                                         .wait = CTS_PATH_NONE,
+                                         .meeting = CTS_PATH_NONE};
         if (activity->host != CTS_PATH_NONE) bound_by_launch(graph, begin_ns, activity, work);
         bound_by_previous(at, i, work);
         const uint32_t wait = wait_at[activity->begin] - 1;
@@ -172,11 +174,34 @@ static enum cts_status make_stream(struct cts_whatif_plan *plan, uint32_t locati
     return CTS_OK;
 }
 
+/* Kernels of collectives end so long after the last of them has begun. */
+static void note_meetings(struct cts_whatif_plan *plan, uint32_t location)
+{
+    const struct cts_path_location *const at = &plan->graph->locations[location];
+    size_t next = 0;
+    for (uint32_t w = 0; w < at->waits.count; w++) {
+        const struct cts_path_wait *const wait = &at->waits.items[w];
+        if (wait->pattern != CTS_PATH_PATTERN_NCCL_WAIT) continue;
+        while (next < at->activities.count && at->activities.items[next].begin < wait->call) next++;
+        if (next == at->activities.count || at->activities.items[next].begin != wait->call)
+            continue;
+        const uint64_t begin_ns = at->time_ns[wait->call], end_ns = at->time_ns[wait->leave];
+        uint64_t met_ns = cts_whatif_latest_of(plan->graph, location, wait);
+        if (met_ns < begin_ns) met_ns = begin_ns;
+        struct cts_whatif_work *const work = &plan->places[location].work[next];
+        work->meeting = w;
+        work->meeting_tail_ns = end_ns > met_ns ? end_ns - met_ns : 0;
+    }
+}
+
 static enum cts_status make_streams(struct cts_whatif_plan *plan, struct cts_error *error)
 {
     enum cts_status status = CTS_OK;
     for (uint32_t l = 0; l < plan->graph->system->location_count && !status; l++)
-        if (plan->graph->system->who[l].stream) status = make_stream(plan, l, error);
+        if (plan->graph->system->who[l].stream) {
+            status = make_stream(plan, l, error);
+            if (!status) note_meetings(plan, l);
+        }
     return status ? status : cts_whatif_shorten_tails(plan, error);
 }
 

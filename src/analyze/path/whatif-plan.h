@@ -43,12 +43,14 @@ struct cts_whatif_work {
     uint32_t launch;   /* node on the host; NONE */
     uint32_t previous; /* activity of the stream that it follows; NONE */
     uint32_t wait;     /* index in the stream's waits; NONE */
-    uint8_t binding;   /* enum cts_whatif_bound: which one came last in the recording */
-    bool queues;       /* it waited for room in the recording, or for a kernel's last CTAs */
-    bool takes_turn;   /* it waited for another stream's kernel: no bound came last */
-    bool inferred;     /* the launch: the host ran something else until the begin */
-    bool in_call;      /* the host runs from the launch to the begin: the tail is what it runs */
-    bool forced;       /* it began without room: the model is wrong there and lets it */
+    uint32_t meeting;  /* likewise, of a collective's kernel: for the kernels of other ranks */
+    uint64_t meeting_tail_ns; /* what it does when it has met them */
+    uint8_t binding;          /* enum cts_whatif_bound: which one came last in the recording */
+    bool queues;              /* it waited for room in the recording, or for a kernel's last CTAs */
+    bool takes_turn;          /* it waited for another stream's kernel: no bound came last */
+    bool inferred;            /* the launch: the host ran something else until the begin */
+    bool in_call;   /* the host runs from the launch to the begin: the tail is what it runs */
+    bool forced;    /* it began without room: the model is wrong there and lets it */
     bool on_device; /* its time depends on concurrent kernels; `kernel` is an index in `kernels` */
     uint32_t kernel;
     int64_t launch_tail_ns, previous_tail_ns, wait_tail_ns; /* the usual ones, or less */

@@ -54,8 +54,8 @@ static void move_wait(const struct projection *p, const struct cts_path_graph *a
     uint64_t begin_ns = new_time(p, location, wait->from);
     uint64_t end_ns = new_time(p, location, wait->to);
     const struct cts_path_location *const at = &p->graph->locations[location];
-    if (at->who
-            ->stream) { /* held: from being launched and at the head of its stream to its begin */
+    if (at->who->stream && wait->pattern != CTS_PATH_PATTERN_NCCL_WAIT) {
+        /* held: from being launched and at the head of its stream to its begin */
         end_ns = begin_ns;
         const struct cts_path_activities *const all = &at->activities;
         const size_t behind = CTS_SEARCH(all->count, i, all->items[i].begin <= wait->call);
@@ -98,6 +98,7 @@ static enum cts_status copy_location(const struct projection *p, struct cts_path
     after->edges = (struct cts_path_edges){0};
     after->jumps = (struct cts_path_jumps){0};
     after->activities = (struct cts_path_activities){0};
+    after->passes = (struct cts_path_passes){0};
     if (CTS_ARRAY_RESERVE(&after->waits, at->waits.count, error) ||
         CTS_ARRAY_RESERVE(&after->edges, at->edges.count, error) ||
         CTS_ARRAY_RESERVE(&after->activities, at->activities.count, error))
@@ -181,6 +182,7 @@ static void release_after(struct cts_path_graph *after)
         free(after->locations[l].edges.items);
         free(after->locations[l].jumps.items);
         free(after->locations[l].activities.items);
+        free(after->locations[l].passes.items);
     }
     free(after->locations);
     free(after->pools);
@@ -224,6 +226,7 @@ static enum cts_status make_after(struct projection *p, struct cts_path_graph *a
         after->locations[l].edges = (struct cts_path_edges){0};
         after->locations[l].jumps = (struct cts_path_jumps){0};
         after->locations[l].activities = (struct cts_path_activities){0};
+        after->locations[l].passes = (struct cts_path_passes){0};
     }
     enum cts_status status = move_pools(p, after, error);
     for (uint32_t l = 0; l < count && !status; l++)

@@ -55,6 +55,50 @@ static enum cts_whatif_step ready_time(struct cts_whatif_run *run, uint32_t loca
     return CTS_WHATIF_GOES_ON;
 }
 
+/* An activity whose time follows from its begin. A collective's kernel also ends after those that
+ * it meets have begun. */
+static enum cts_whatif_step end_activity(struct cts_whatif_run *run, uint32_t location,
+                                         uint32_t index)
+{
+    const struct cts_path_location *const at = &run->graph->locations[location];
+    const struct cts_path_activity *const activity = &at->activities.items[index];
+    const struct cts_whatif_work *const work = &run->plan->places[location].work[index];
+    uint64_t from_ns = *cts_whatif_node_time(run, location, activity->begin), met_ns;
+    uint64_t duration_ns = at->time_ns[activity->end] - at->time_ns[activity->begin];
+    if (work->meeting != CTS_PATH_NONE) {
+        if (!cts_whatif_wait_latest(run, location, work->meeting, &met_ns))
+            return CTS_WHATIF_BLOCKED;
+        from_ns = cts_whatif_later(from_ns, met_ns);
+        duration_ns = work->meeting_tail_ns;
+    }
+    *cts_whatif_node_time(run, location, activity->end) =
+        from_ns + cts_whatif_scale(duration_ns, cts_whatif_factor_after(run, at, activity->begin));
+    return CTS_WHATIF_GOES_ON;
+}
+
+/* The begin of the lane's next activity, unless it has begun. */
+static enum cts_whatif_step begin_activity(struct cts_whatif_run *run, uint32_t location)
+{
+    struct cts_whatif_lane *const lane = &run->lanes[location];
+    const struct cts_whatif_work *const work = &run->plan->places[location].work[lane->next];
+    uint64_t ready_ns;
+    if (lane->begun) return CTS_WHATIF_GOES_ON;
+    const enum cts_whatif_step step = ready_time(run, location, lane->next, &ready_ns);
+    if (step != CTS_WHATIF_GOES_ON) return step;
+    lane->begun = true;
+    if (!work->on_device) {
+        const struct cts_path_location *const at = &run->graph->locations[location];
+        *cts_whatif_node_time(run, location, at->activities.items[lane->next].begin) = ready_ns;
+        cts_whatif_wake(run, location);
+        return CTS_WHATIF_GOES_ON;
+    }
+    return cts_whatif_push(&run->events,
+                           (struct cts_whatif_event){ready_ns, 0, CTS_WHATIF_READY, work->kernel},
+                           run->error)
+               ? CTS_WHATIF_FAILED
+               : CTS_WHATIF_GOES_ON;
+}
+
 static enum cts_whatif_step go_stream(struct cts_whatif_run *run, uint32_t location)
 {
     struct cts_whatif_lane *const lane = &run->lanes[location];
@@ -62,26 +106,12 @@ static enum cts_whatif_step go_stream(struct cts_whatif_run *run, uint32_t locat
     const uint32_t from = lane->next;
     enum cts_whatif_step step = CTS_WHATIF_GOES_ON;
     while (lane->next < at->activities.count && step == CTS_WHATIF_GOES_ON) {
-        const uint32_t index = lane->next;
-        uint64_t ready_ns;
-        step = ready_time(run, location, index, &ready_ns);
+        step = begin_activity(run, location);
+        if (step == CTS_WHATIF_GOES_ON && !run->plan->places[location].work[lane->next].on_device)
+            step = end_activity(run, location, lane->next);
         if (step != CTS_WHATIF_GOES_ON) break;
-        const struct cts_whatif_work *const work = &run->plan->places[location].work[index];
+        lane->begun = false;
         lane->next++;
-        if (work->on_device) {
-            if (cts_whatif_push(
-                    &run->events,
-                    (struct cts_whatif_event){ready_ns, 0, CTS_WHATIF_READY, work->kernel},
-                    run->error))
-                return CTS_WHATIF_FAILED;
-        } else {
-            const struct cts_path_activity *const activity = &at->activities.items[index];
-            const uint64_t duration_ns = at->time_ns[activity->end] - at->time_ns[activity->begin];
-            *cts_whatif_node_time(run, location, activity->begin) = ready_ns;
-            *cts_whatif_node_time(run, location, activity->end) =
-                ready_ns +
-                cts_whatif_scale(duration_ns, cts_whatif_factor_after(run, at, activity->begin));
-        }
         if (run->force) break;
     }
     if (lane->next > from) cts_whatif_wake(run, location);

@@ -21,7 +21,8 @@ struct cts_whatif_lane { /* where a location stands */
     uint32_t sibling;    /* the next one that waits for the same */
     uint32_t awaited;    /* whose list it is in: index + 1 */
     bool listed;         /* is in the list of those that can go on */
-    bool collapsed;      /* the last query had nothing to wait for */
+    bool begun;     /* of a stream: the next activity has begun, but not met all it waits for */
+    bool collapsed; /* the last query had nothing to wait for */
 
     uint8_t asked; /* a query: 1 in the heap, 2 its time has come */
 };

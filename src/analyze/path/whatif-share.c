@@ -125,6 +125,7 @@ static enum cts_status add_kernels(struct cts_whatif_plan *plan, uint32_t locati
     for (uint32_t i = 0; i < at->activities.count; i++) {
         const bool configured = i < at->configs.count && at->configs.items[i].cta_count;
         if (exclusive ? !is_kernel(plan->graph, at, i) : !configured) continue;
+        if (plan->places[location].work[i].meeting != CTS_PATH_NONE) continue; /* it spins */
         if (plan->kernel_count == plan->kernel_capacity &&
             cts_array_grow((void **)&plan->kernels, &plan->kernel_capacity, plan->kernel_count + 1,
                            sizeof *plan->kernels, error))

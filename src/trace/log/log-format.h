@@ -61,28 +61,31 @@ enum cts_recorder_copy_kind {
 
 /* Types of records. An event's is its kind and 1. */
 enum cts_log_type {
-    CTS_RECORD_EVENT = 1, /* + kind; word 1: time; then by kind, see cts_log_pack_event() */
-    CTS_RECORD_ACTIVITY =
-        128,                 /* high: region; start, end, present | registers << 32, correlation,
-                                then with grid: x|y, z|block x, block y|z, static|dynamic shared */
-    CTS_RECORD_COPY,         /* high: kind; start, end, bytes, correlation, source's K or NONE */
-    CTS_RECORD_REGION,       /* high: number; paradigm|role, begin|end line, 3 texts */
-    CTS_RECORD_THREAD_NAME,  /* high: K; text */
-    CTS_RECORD_DEVICE,       /* high: device; 2 texts: name, "cpu" or "gpu" */
-    CTS_RECORD_COMMUNICATOR, /* high: number; creator|number, parent's, member count|1: only a
-                                group, text; members are in records of their own */
-    CTS_RECORD_WINDOW,       /* high: number; communicator, text */
-    CTS_RECORD_MPI,          /* high: rank; count */
-    CTS_RECORD_CLOCK,        /* local ns, offset ns */
-    CTS_RECORD_LOST,         /* count, text */
-    CTS_RECORD_MESSAGE,      /* high: 0 note, 1 warning, 2 error; text */
-    CTS_RECORD_PROCESS,      /* high: pid; start ns, wall clock ns, 4 texts: host, boot, program,
-                                arguments */
-    CTS_RECORD_FINISH,       /* ns */
-    CTS_RECORD_MEMBERS,      /* more members: high: number; first|count, members */
+    CTS_RECORD_EVENT = 1,      /* + kind; word 1: time; then by kind, see cts_log_pack_event() */
+    CTS_RECORD_ACTIVITY = 128, /* high: region; start, end, present | registers << 32, correlation,
+                                  then with grid: x|y, z|block x, block y|z, static|dynamic shared;
+                                  then of a collective: communicator, sequence, members, bytes,
+                                  which follow words of 0 where no grid is known */
+    CTS_RECORD_COPY,           /* high: kind; start, end, bytes, correlation, source's K or NONE */
+    CTS_RECORD_REGION,         /* high: number; paradigm|role, begin|end line, 3 texts */
+    CTS_RECORD_THREAD_NAME,    /* high: K; text */
+    CTS_RECORD_DEVICE,         /* high: device; 2 texts: name, "cpu" or "gpu" */
+    CTS_RECORD_COMMUNICATOR,   /* high: number; creator|number, parent's, member count|1: only a
+                                  group, text; members are in records of their own */
+    CTS_RECORD_WINDOW,         /* high: number; communicator, text */
+    CTS_RECORD_MPI,            /* high: rank; count */
+    CTS_RECORD_CLOCK,          /* local ns, offset ns */
+    CTS_RECORD_LOST,           /* count, text */
+    CTS_RECORD_MESSAGE,        /* high: 0 note, 1 warning, 2 error; text */
+    CTS_RECORD_PROCESS,        /* high: pid; start ns, wall clock ns, 4 texts: host, boot, program,
+                                  arguments */
+    CTS_RECORD_FINISH,         /* ns */
+    CTS_RECORD_MEMBERS,        /* more members: high: number; first|count, members */
     CTS_RECORD_TYPE_COUNT,
 };
 enum { CTS_RECORD_HAS_ATTRIBUTES = 1 << 24 };
+/* Words of an activity: without a grid, with one, and of a collective. */
+enum { CTS_ACTIVITY_PLAIN = 5, CTS_ACTIVITY_SHAPED = 9, CTS_ACTIVITY_OF_COLLECTIVE = 13 };
 
 static inline uint64_t cts_log_word(unsigned type, uint32_t words, bool attributes, uint32_t high)
 {

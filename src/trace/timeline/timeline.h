@@ -202,7 +202,9 @@ extern const char *const cts_timeline_event_names[CTS_EVENT_KIND_COUNT];
     X(WAITING_TIME, "Waiting Time", UINT64)                                                        \
     X(RELEASE, "CTASCOPE_RELEASE", UINT64)                                                         \
     X(RELEASED_BY, "CTASCOPE_RELEASED_BY", UINT64)                                                 \
-    X(CPU_TIME, "CTASCOPE_CPU_TIME", UINT64)
+    X(CPU_TIME, "CTASCOPE_CPU_TIME", UINT64)                                                       \
+    X(SEQUENCE, "CTASCOPE_NCCL_SEQUENCE", UINT64)                                                  \
+    X(MEMBERS, "CTASCOPE_NCCL_MEMBERS", UINT32)
 
 enum cts_attribute {
 #define X(name, text, type) CTS_ATTRIBUTE_##name,
