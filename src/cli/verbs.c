@@ -18,6 +18,7 @@
     X(whatif)                                                                                      \
     X(report)                                                                                      \
     X(view)                                                                                        \
+    X(query)                                                                                       \
     X(dump)                                                                                        \
     X(doctor)                                                                                      \
     X(help)

@@ -252,6 +252,11 @@ static bool is_unknown(const struct cts_sheet *sheet, const struct cts_column *c
     return sheet->unknown && !strncmp(column->key, sheet->unknown, strlen(sheet->unknown));
 }
 
+bool cts_sheet_is_unknown(const struct cts_sheet *sheet, size_t column)
+{
+    return is_unknown(sheet, &sheet->columns[column]);
+}
+
 enum cts_status cts_sheet_table(const struct cts_sheet *sheet, const struct cts_sheet_rows *rows,
                                 FILE *file, struct cts_error *error)
 {

@@ -139,6 +139,9 @@ const char *cts_sheet_text(struct cts_sheet_row *row, size_t bytes, const char *
         .row_count = rows, .row = fill, .state = state_                                            \
     }
 
+/* Whether the numbers of a column were not recorded. */
+bool cts_sheet_is_unknown(const struct cts_sheet *sheet, size_t column);
+
 /* Which rows, in which order. */
 struct cts_sheet_rows {
     size_t *rows; /* NULL: all, in their order */

@@ -191,6 +191,7 @@ def verbs(program):
         Verb("comm-json", "comm", "../r", "--threads", "2", "--format", "json"),
         Verb("access", "access", "../r", "--threads", "2"),
         Verb("flow", "flow", "../r"),
+        Verb("query", "query", "../r", "SELECT operation, count(*) FROM requests GROUP BY 1"),
         Verb("partition", "partition", "../r", "-n", "2"),
         Verb("diff", "diff", "../r", "../r2", "--threads", "2"),
         Verb("diff-time", "diff", "--time", trace, "../t2/traces.otf2"),
