@@ -77,6 +77,14 @@ void cc_add_colours(struct cc_process *process)
     if (isatty(STDERR_FILENO) && !getenv("NO_COLOR")) cc_add(process, "-fcolor-diagnostics", NULL);
 }
 
+/* Warp code passes on variables that only one lane has set: if (lane == leader) n = atomicAdd(...);
+ * n = __shfl_sync(mask, n, leader). clang would conclude that every lane that calls has set it, and
+ * drop the condition. */
+void cc_add_device_dialect(struct cc_process *process)
+{
+    cc_add(process, "-Xclang", "-no-enable-noundef-analysis");
+}
+
 void cc_add_tolerances(struct cc_session *session, struct cc_process *process)
 {
     /* Errors of clang that nvcc's host compiler warns of, or says nothing of. */

@@ -33,6 +33,7 @@ static void device_command(struct cc_session *session, const struct cc_input *in
     cc_add(process, "--cuda-feature=+ptx83", "-Wno-pass-failed");
     cc_list_add_all(&process->command, &session->request->device);
     cc_add(process, cc_device_optimisation(session->request), NULL);
+    cc_add_device_dialect(process);
     cc_add(process, "-Xclang", "-debug-info-kind=limited");
     cc_add_plugin(session, process);
     cc_add(process, "-c", "-emit-llvm");

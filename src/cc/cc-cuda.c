@@ -94,6 +94,7 @@ static void ptx_command(struct cc_session *session, const struct cc_input *input
         cc_add(process, "--cuda-feature=+ptx80", "-ffp-contract=fast-honor-pragmas");
     cc_list_add_all(&process->command, &session->request->device);
     cc_add(process, cc_device_optimisation(session->request), NULL);
+    cc_add_device_dialect(process);
     cc_add(process, "-Xclang", "-debug-info-kind=limited");
     /* What is sunk behind the producer's branches keeps its operands in registers until there. */
     cc_add(process, "-mllvm", "-disable-machine-sink");

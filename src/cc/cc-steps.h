@@ -23,6 +23,7 @@ void cc_close_cuda(struct cc_process *process, const struct cc_input *input, con
 
 /* What makes clang as tolerant as nvcc and its host compiler are; needs session->overlay. */
 void cc_add_tolerances(struct cc_session *session, struct cc_process *process);
+void cc_add_device_dialect(struct cc_process *process);
 
 /* ---- the headers that every source includes first (cc-precompiled.c) ---- */
 

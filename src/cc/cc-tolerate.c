@@ -4,6 +4,7 @@
  *
  *     kernel << <grid, block >> >(...)      blanks in the marks of a launch: put behind them
  *     asm("mov.u32 %0, %laneid;" ...)       one % before a special register of PTX: doubled
+ *     kernel<<<grid, {32, 4, 1}>>>(...)     braces as a shape: dim3 put before them
  *     __shared__ alignas(16) float x[64];   alignas behind a memory space: written as _Alignas
  *     __shared__ cuda::barrier<...> bar;    libcu++'s has a destructor, which ends nothing here and
  *                                           which clang does not let shared variables have: renamed
@@ -157,6 +158,47 @@ static bool join_launches(char *text)
     return changed;
 }
 
+/* Where a search is in the arguments of a launch. */
+struct launch_place {
+    int shapes_left; /* the grid and the block, which are still to come; 0: not in a launch */
+    int depth;       /* of brackets in an argument */
+    bool starts;     /* nothing but blanks since the argument's start */
+};
+
+static void pass_letter(struct launch_place *place, char letter)
+{
+    place->depth += (letter == '(' || letter == '{') - (letter == ')' || letter == '}');
+    if (letter == ';' || letter == '>' || place->depth < 0) place->shapes_left = 0;
+    const bool separates = letter == ',' && place->depth == 0;
+    if (separates) place->shapes_left--;
+    place->starts = separates || (place->starts && isspace((unsigned char)letter));
+}
+
+/* The next brace from `at` on that is the grid or the block of a launch, k<<<{8, 8}, {32, 4}>>>;
+ * NULL: none. `place` is where `at` is, and then where the brace is. */
+static char *next_braced_shape(char *at, struct launch_place *place)
+{
+    bool parted;
+    while (*at) {
+        char *const behind = skip_opaque(at);
+        char *const end = behind == at ? behind_three(at, '<', &parted) : NULL;
+        if (end) {
+            *place = (struct launch_place){.shapes_left = 2, .starts = true};
+            at = end;
+        } else if (behind != at) {
+            at = behind;
+        } else if (place->shapes_left <= 0) {
+            at++;
+        } else {
+            const bool is_shape = *at == '{' && place->starts;
+            pass_letter(place, *at);
+            if (is_shape) return at;
+            at++;
+        }
+    }
+    return NULL;
+}
+
 /* The length of the special register's name after a %; 0: none. */
 static size_t special_register(const char *at)
 {
@@ -235,14 +277,19 @@ static char *next_misplaced_alignas(char *text)
     return NULL;
 }
 
-/* Writes the text with _Alignas for each misplaced alignas and, inside asm( ... ), with doubled %.
- */
+/* Writes the text with _Alignas for each misplaced alignas, dim3 before braced shapes and, inside
+ * asm( ... ), with doubled %. */
 static void write_mended(FILE *out, char *text)
 {
     bool in_asm = false;
     int depth = 0;
-    char *misplaced = next_misplaced_alignas(text);
+    struct launch_place place = {0};
+    char *misplaced = next_misplaced_alignas(text), *shape = next_braced_shape(text, &place);
     for (char *at = text; *at;) {
+        if (at == shape) {
+            fputs("dim3", out);
+            shape = next_braced_shape(at + 1, &place);
+        }
         if (at == misplaced) {
             at += strlen("alignas");
             fputs("_Alignas", out);
@@ -367,8 +414,9 @@ static void look_at(struct tolerance *tolerance, const char *path)
     char *const text = read_source(path, &length);
     if (!text) return;
     /* A text with a NUL inside is no source. */
-    if (strlen(text) == length &&
-        (join_launches(text) || has_single_percent(text) || next_misplaced_alignas(text)))
+    struct launch_place place = {0};
+    if (strlen(text) == length && (join_launches(text) || has_single_percent(text) ||
+                                   next_misplaced_alignas(text) || next_braced_shape(text, &place)))
         write_copy(tolerance, path, text);
     tolerance->has_barriers |= strstr(text, "cuda/barrier") || strstr(text, "cuda/pipeline");
     look_at_includes(tolerance, path, text);

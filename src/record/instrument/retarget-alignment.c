@@ -231,13 +231,30 @@ static uint64_t align_of_copy(LLVMValueRef call, unsigned operand)
     return align_bytes;
 }
 
+/* The alignment of a load or store. A GPU only needs a multiple of the access's own size, whatever
+ * the type's declaration promises: a struct of 32-byte alignment may lie at a multiple of 16 if its
+ * members are words. The instruction must not promise more to the host's code generator either. */
+static uint64_t align_of_access(const struct search *search, LLVMValueRef access, LLVMTypeRef type)
+{
+    const uint64_t align_bytes = LLVMGetAlignment(access);
+    uint64_t least_bytes = 1;
+    while (least_bytes < LLVMStoreSizeOfType(search->retarget->ir.layout, type)) least_bytes *= 2;
+    if (align_bytes <= least_bytes) return align_bytes;
+    LLVMSetAlignment(access, (unsigned)least_bytes);
+    return least_bytes;
+}
+
 /* The alignment that an instruction needs of its operand, an address; 0 or 1: none. */
-static uint64_t align_needed(LLVMValueRef instruction, unsigned operand)
+static uint64_t align_needed(const struct search *search, LLVMValueRef instruction,
+                             unsigned operand)
 {
     switch (LLVMGetInstructionOpcode(instruction)) {
     case LLVMStore:
-        return operand == 1 ? LLVMGetAlignment(instruction) : 0;
+        return operand == 1 ? align_of_access(search, instruction,
+                                              LLVMTypeOf(LLVMGetOperand(instruction, 0)))
+                            : 0;
     case LLVMLoad:
+        return operand == 0 ? align_of_access(search, instruction, LLVMTypeOf(instruction)) : 0;
     case LLVMAtomicRMW:
     case LLVMAtomicCmpXchg:
         return operand == 0 ? LLVMGetAlignment(instruction) : 0;
@@ -274,7 +291,7 @@ static void add_test(struct cts_retarget *retarget, struct cts_alignment_test te
 
 static void look_at(struct search *search, LLVMValueRef instruction, unsigned operand)
 {
-    search->align_bytes = align_needed(instruction, operand);
+    search->align_bytes = align_needed(search, instruction, operand);
     if (search->align_bytes <= 1) return;
     search->found_count = 0;
     const enum origin origin = origin_of(search, LLVMGetOperand(instruction, operand));

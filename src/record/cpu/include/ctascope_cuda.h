@@ -38,6 +38,22 @@ __device__ void free(void *) __attribute__((nothrow));
 __device__ void *malloc(__SIZE_TYPE__) __attribute__((nothrow)) __attribute__((malloc));
 }
 #include <__clang_cuda_math_forward_declares.h>
+/* clang checks the constraints of a kernel as if the kernel called what they name, and the standard
+ * concepts name std::declval(), which is the host's alone. Like that one, this one is only
+ * declared.
+ */
+#if __cplusplus >= 201103L
+#include <type_traits> /* before any header that defines concepts */
+#endif
+#if defined(__GLIBCXX__) && __cplusplus >= 201103L
+namespace std
+{
+template <class T, class Reference = T &&> __device__ Reference cts_declval_(int);
+template <class T> __device__ T cts_declval_(long);
+template <class T> __device__ auto declval() noexcept -> decltype(cts_declval_<T>(0));
+} // namespace std
+#endif
+
 #include <cmath>
 #include <cstdlib>
 #include <stdlib.h>

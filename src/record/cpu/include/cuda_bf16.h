@@ -72,6 +72,10 @@ struct __align__(2) __nv_bfloat16 {
     }
     __host__ __device__ __nv_bfloat16(const __nv_bfloat16_raw &raw) : __x(raw.x) {}
     __host__ __device__ operator __nv_bfloat16_raw() const { return __nv_bfloat16_raw{__x}; }
+    __host__ __device__ operator __nv_bfloat16_raw() const volatile
+    {
+        return __nv_bfloat16_raw{__x};
+    }
     __host__ __device__ operator float() const { return cts_bf16_value_(__x); }
     __host__ __device__ explicit operator bool() const { return (__x & 0x7fff) != 0; }
 #define CTS_INTEGER_(type)                                                                         \
@@ -312,19 +316,46 @@ CTS_BF16_ int __hisinf(__nv_bfloat16 a)
 {
     return a.__x == 0x7f80 ? 1 : a.__x == 0xff80 ? -1 : 0;
 }
-#define CTS_BF16_COMPARE_(name, symbol)                                                            \
-    CTS_BF16_ bool name(__nv_bfloat16 a, __nv_bfloat16 b)                                          \
+/* Of single values and of pairs: a value each, a mask each, or whether both hold. */
+#define CTS_BF16_COMPARE_(name, expression)                                                        \
+    CTS_BF16_ bool __h##name(__nv_bfloat16 a_half, __nv_bfloat16 b_half)                           \
     {                                                                                              \
-        return (float)a symbol(float) b;                                                           \
+        const float a = (float)a_half, b = (float)b_half;                                          \
+        return expression;                                                                         \
+    }                                                                                              \
+    CTS_BF16_ __nv_bfloat162 __h##name##2(__nv_bfloat162 a, __nv_bfloat162 b)                      \
+    {                                                                                              \
+        return __nv_bfloat162(__nv_bfloat16(__h##name(a.x, b.x) ? 1.0f : 0.0f),                    \
+                              __nv_bfloat16(__h##name(a.y, b.y) ? 1.0f : 0.0f));                   \
+    }                                                                                              \
+    CTS_BF16_ unsigned int __h##name##2_mask(__nv_bfloat162 a, __nv_bfloat162 b)                   \
+    {                                                                                              \
+        return (__h##name(a.x, b.x) ? 0xffffu : 0) | (__h##name(a.y, b.y) ? 0xffff0000u : 0);      \
+    }                                                                                              \
+    CTS_BF16_ bool __hb##name##2(__nv_bfloat162 a, __nv_bfloat162 b)                               \
+    {                                                                                              \
+        return __h##name(a.x, b.x) && __h##name(a.y, b.y);                                         \
     }
-CTS_BF16_COMPARE_(__heq, ==)
-CTS_BF16_COMPARE_(__hlt, <)
-CTS_BF16_COMPARE_(__hle, <=)
-CTS_BF16_COMPARE_(__hgt, >)
-CTS_BF16_COMPARE_(__hge, >=)
-CTS_BF16_ bool __hne(__nv_bfloat16 a, __nv_bfloat16 b)
+CTS_BF16_COMPARE_(eq, a == b)
+CTS_BF16_COMPARE_(ne, a<b || a> b)
+CTS_BF16_COMPARE_(lt, a < b)
+CTS_BF16_COMPARE_(le, a <= b)
+CTS_BF16_COMPARE_(gt, a > b)
+CTS_BF16_COMPARE_(ge, a >= b)
+CTS_BF16_COMPARE_(equ, !(a < b || a > b))
+CTS_BF16_COMPARE_(neu, a != b)
+CTS_BF16_COMPARE_(ltu, !(a >= b))
+CTS_BF16_COMPARE_(leu, !(a > b))
+CTS_BF16_COMPARE_(gtu, !(a <= b))
+CTS_BF16_COMPARE_(geu, !(a < b))
+#undef CTS_BF16_COMPARE_
+CTS_BF16_ __nv_bfloat162 __lows2bfloat162(__nv_bfloat162 a, __nv_bfloat162 b)
 {
-    return (float)a < (float)b || (float)a > (float)b;
+    return __nv_bfloat162(a.x, b.x);
+}
+CTS_BF16_ __nv_bfloat162 __highs2bfloat162(__nv_bfloat162 a, __nv_bfloat162 b)
+{
+    return __nv_bfloat162(a.y, b.y);
 }
 
 #ifndef __CUDA_NO_BFLOAT16_OPERATORS__
@@ -416,14 +447,37 @@ CTS_BF16_SHUFFLE_(__shfl_up_sync, unsigned int)
 CTS_BF16_SHUFFLE_(__shfl_down_sync, unsigned int)
 CTS_BF16_SHUFFLE_(__shfl_xor_sync, int)
 #undef CTS_BF16_SHUFFLE_
-CTS_BF16_DEVICE_ __nv_bfloat16 __ldg(const __nv_bfloat16 *address)
-{
-    return __ushort_as_bfloat16(*(const unsigned short *)(const void *)address);
-}
-CTS_BF16_DEVICE_ __nv_bfloat162 __ldg(const __nv_bfloat162 *address)
-{
-    return __builtin_bit_cast(__nv_bfloat162, *(const unsigned int *)(const void *)address);
-}
+/* Memory: one access each. */
+#define CTS_BF16_STORE_(store)                                                                     \
+    CTS_BF16_DEVICE_ void store(__nv_bfloat16 *address, __nv_bfloat16 value)                       \
+    {                                                                                              \
+        *(unsigned short *)(void *)address = value.__x;                                            \
+    }                                                                                              \
+    CTS_BF16_DEVICE_ void store(__nv_bfloat162 *address, __nv_bfloat162 value)                     \
+    {                                                                                              \
+        *(unsigned int *)(void *)address = __builtin_bit_cast(unsigned int, value);                \
+    }
+#define CTS_BF16_LOAD_(load)                                                                       \
+    CTS_BF16_DEVICE_ __nv_bfloat16 load(const __nv_bfloat16 *address)                              \
+    {                                                                                              \
+        return __ushort_as_bfloat16(*(const unsigned short *)(const void *)address);               \
+    }                                                                                              \
+    CTS_BF16_DEVICE_ __nv_bfloat162 load(const __nv_bfloat162 *address)                            \
+    {                                                                                              \
+        return __builtin_bit_cast(__nv_bfloat162, *(const unsigned int *)(const void *)address);   \
+    }
+CTS_BF16_LOAD_(__ldg)
+CTS_BF16_LOAD_(__ldca)
+CTS_BF16_LOAD_(__ldcg)
+CTS_BF16_LOAD_(__ldcs)
+CTS_BF16_LOAD_(__ldlu)
+CTS_BF16_LOAD_(__ldcv)
+CTS_BF16_STORE_(__stwb)
+CTS_BF16_STORE_(__stcg)
+CTS_BF16_STORE_(__stcs)
+CTS_BF16_STORE_(__stwt)
+#undef CTS_BF16_STORE_
+#undef CTS_BF16_LOAD_
 /* A loop of compare-and-swap: it is recorded as the atomics that it makes. */
 CTS_BF16_DEVICE_ __nv_bfloat16 atomicAdd(__nv_bfloat16 *address, __nv_bfloat16 value)
 {

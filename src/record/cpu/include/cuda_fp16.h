@@ -44,6 +44,7 @@ struct __align__(2) __half {
     {
         return __half_raw{__builtin_bit_cast(unsigned short, cts_value)};
     }
+    __host__ __device__ operator __half_raw() const volatile { return __half_raw{__x}; }
     __host__ __device__ constexpr operator float() const { return (float)cts_value; }
     __host__ __device__ constexpr operator bool() const { return cts_value != (_Float16)0; }
     __host__ __device__ operator signed char() const
