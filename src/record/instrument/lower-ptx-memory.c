@@ -27,7 +27,7 @@ static bool find_space(const struct ptx_statement *statement, unsigned *space)
 }
 
 /* A pointer in the space; integers of shared memory are offsets (retarget-shared.c). */
-static LLVMValueRef pointer_of(struct ptx *ptx, const struct ptx_operand *address, unsigned space)
+LLVMValueRef ptx_pointer(struct ptx *ptx, const struct ptx_operand *address, unsigned space)
 {
     const struct cts_ir *const ir = ptx->ir;
     LLVMValueRef base = address->reg ? address->reg->value : address->value;
@@ -45,15 +45,25 @@ static LLVMValueRef pointer_of(struct ptx *ptx, const struct ptx_operand *addres
     return LLVMBuildGEP2(ir->builder, ir->i8, pointer, &offset, 1, "");
 }
 
+LLVMValueRef ptx_dummy(struct ptx *ptx)
+{
+    enum { LARGEST_BYTES = 32 };
+    if (!ptx->dummy) {
+        ptx->dummy = ptx_local(ptx, LLVMArrayType2(ptx->ir->i64, LARGEST_BYTES / 8));
+        LLVMSetAlignment(ptx->dummy, LARGEST_BYTES);
+    }
+    return ptx->dummy;
+}
+
 /* The address of an access; a local variable when the guard says no. */
 static LLVMValueRef guarded_pointer(struct ptx *ptx, const struct ptx_statement *statement,
                                     const struct ptx_operand *address, unsigned space)
 {
     const struct cts_ir *const ir = ptx->ir;
-    LLVMValueRef pointer = pointer_of(ptx, address, space);
+    LLVMValueRef pointer = ptx_pointer(ptx, address, space);
     if (!statement->guard) return pointer;
-    if (!ptx->dummy) ptx->dummy = ptx_local(ptx, LLVMArrayType2(ir->i64, 4));
-    return LLVMBuildSelect(ir->builder, statement->guard, cts_generic(ir, pointer), ptx->dummy, "");
+    return LLVMBuildSelect(ir->builder, statement->guard, cts_generic(ir, pointer), ptx_dummy(ptx),
+                           "");
 }
 
 /* ---- loads and stores ---- */

@@ -193,10 +193,39 @@ static LLVMValueRef float_to_integer(struct ptx *ptx, LLVMValueRef value, LLVMTy
     return LLVMBuildSelect(ir->builder, is_nan, top, result, "");
 }
 
+/* cvt.{rna,rn,rz}.tf32.f32 d, a: the 13 low bits are 0. rna adds half of their range to the size;
+ * rn does so too, but for a tie, which goes to the even number. */
+static bool lower_cvt_tf32(struct ptx *ptx, struct ptx_statement *statement)
+{
+    enum { LOW_BITS = 13 };
+    const struct cts_ir *const ir = ptx->ir;
+    const struct ptx_type word = {.kind = 'b', .bits = 32, .lanes = 1};
+    const uint32_t half = 1u << (LOW_BITS - 1);
+    LLVMValueRef bits = ptx_operand_value(ptx, statement, 1, word), add = cts_u32(ir, half);
+    if (ptx_has(statement, "rz")) {
+        add = cts_u32(ir, 0);
+    } else if (ptx_has(statement, "rn")) {
+        LLVMValueRef odd = LLVMBuildLShr(ir->builder, bits, cts_u32(ir, LOW_BITS), "");
+        odd = LLVMBuildAnd(ir->builder, odd, cts_u32(ir, 1), "");
+        add = LLVMBuildAdd(ir->builder, odd, cts_u32(ir, half - 1), "");
+    } else if (!ptx_has(statement, "rna")) {
+        return ptx_fail(ptx, "unknown rounding mode");
+    }
+    LLVMValueRef size = LLVMBuildAnd(ir->builder, bits, cts_u32(ir, 0x7fffffff), "");
+    LLVMValueRef is_number =
+        LLVMBuildICmp(ir->builder, LLVMIntULT, size, cts_u32(ir, 0x7f800000), "");
+    LLVMValueRef rounded = LLVMBuildAdd(ir->builder, bits, add, "");
+    rounded = LLVMBuildAnd(ir->builder, rounded, cts_u32(ir, ~((1u << LOW_BITS) - 1)), "");
+    rounded = LLVMBuildSelect(ir->builder, is_number, rounded, bits, "");
+    if (ptx_has(statement, "relu")) return ptx_fail(ptx, "unknown conversion");
+    return ptx_write(ptx, statement, statement->operands[0].reg, rounded, word);
+}
+
 /* cvt{.rounding}{.sat}.D.S d, a */
 static bool lower_cvt(struct ptx *ptx, struct ptx_statement *statement)
 {
     const struct cts_ir *const ir = ptx->ir;
+    if (ptx_has(statement, "tf32")) return lower_cvt_tf32(ptx, statement);
     const struct ptx_type to = ptx_type_at(statement, 0), from = ptx_type_at(statement, 1);
     if (!to.kind || !from.kind || to.lanes != 1 || from.lanes != 1)
         return ptx_fail(ptx, "unknown conversion");

@@ -251,6 +251,7 @@ static bool lower_statement(struct ptx *ptx, const char *text)
     bool done = parse_statement(ptx, text, statement), known = false;
     if (done) done = ptx_value_statement(ptx, statement, &known);
     if (done && !known) done = ptx_memory_statement(ptx, statement, &known);
+    if (done && !known) done = ptx_matrix_statement(ptx, statement, &known);
     if (done && !known) done = ptx_fail(ptx, "unknown instruction");
     free(statement);
     return done && !ptx->reason[0];

@@ -84,4 +84,11 @@ LLVMValueRef ptx_local(struct ptx *ptx, LLVMTypeRef type);
 bool ptx_value_statement(struct ptx *ptx, struct ptx_statement *statement, bool *known);
 bool ptx_memory_statement(struct ptx *ptx, struct ptx_statement *statement, bool *known);
 
+/* ldmatrix, stmatrix, mma: lower-ptx-matrix.c. */
+bool ptx_matrix_statement(struct ptx *ptx, struct ptx_statement *statement, bool *known);
+
+/* lower-ptx-memory.c: a pointer in an address space; memory for accesses that do not happen. */
+LLVMValueRef ptx_pointer(struct ptx *ptx, const struct ptx_operand *address, unsigned space);
+LLVMValueRef ptx_dummy(struct ptx *ptx);
+
 #endif

@@ -45,6 +45,39 @@
 
 enum { CTS_CALLS, CTS_WAITS };
 
+/* ldmatrix and stmatrix: `form` is the number of 8x8 matrices (1, 2, 4), plus this if they are
+ * transposed. Lane l has the row at its own address, that of row l % 8 of matrix l / 8. */
+enum { CTS_MATRIX_TRANSPOSED = 256 };
+
+/* mma.sync: the shape is m | n << 8 | k << 16; `kinds` has those of A, B, C and D, a byte each. A
+ * lane's registers of A are at fragments[0], those of B and C behind them; D replaces C. */
+enum {
+    CTS_MATRIX_B_WORD = 16,
+    CTS_MATRIX_C_WORD = 24,
+    CTS_MATRIX_WORDS = 32,
+    CTS_MATRIX_KIND_BITS = 6, /* in a kind's byte; above them for D: the flags below */
+    CTS_MATRIX_SATURATE = 64, /* integers */
+    CTS_MATRIX_AND = 128      /* single bits: and, not exclusive or */
+};
+/* X(name in PTX, enumerator, bits of an element) */
+#define CTS_MATRIX_KINDS(X)                                                                        \
+    X(f16, CTS_MATRIX_F16, 16)                                                                     \
+    X(bf16, CTS_MATRIX_BF16, 16)                                                                   \
+    X(tf32, CTS_MATRIX_TF32, 32)                                                                   \
+    X(f32, CTS_MATRIX_F32, 32)                                                                     \
+    X(f64, CTS_MATRIX_F64, 64)                                                                     \
+    X(e4m3, CTS_MATRIX_E4M3, 8)                                                                    \
+    X(e5m2, CTS_MATRIX_E5M2, 8)                                                                    \
+    X(s8, CTS_MATRIX_S8, 8)                                                                        \
+    X(u8, CTS_MATRIX_U8, 8)                                                                        \
+    X(s4, CTS_MATRIX_S4, 4)                                                                        \
+    X(u4, CTS_MATRIX_U4, 4)                                                                        \
+    X(b1, CTS_MATRIX_B1, 1)                                                                        \
+    X(s32, CTS_MATRIX_S32, 32)
+#define CTS_MATRIX_ENUMERATOR(name, enumerator, bits) enumerator,
+enum cts_matrix_kind { CTS_MATRIX_KINDS(CTS_MATRIX_ENUMERATOR) CTS_MATRIX_KIND_COUNT };
+#undef CTS_MATRIX_ENUMERATOR
+
 /* Left by the lower pass, replaced by the retarget pass: ctx->dynamic_shared_bytes. */
 #define CTS_DYNAMIC_SHARED_REGISTER "__cts_nvvm_read_ptx_sreg_dynamic_smem_size"
 
@@ -108,6 +141,11 @@ enum { CTS_CALLS, CTS_WAITS };
     X(uint32_t, __cts_nvvm_redux_sync_and, (uint32_t value, uint32_t mask), CTS_WAITS)             \
     X(uint32_t, __cts_nvvm_redux_sync_or, (uint32_t value, uint32_t mask), CTS_WAITS)              \
     X(uint32_t, __cts_nvvm_redux_sync_xor, (uint32_t value, uint32_t mask), CTS_WAITS)             \
+    /* matrices of a warp; see enum cts_matrix_kind */                                             \
+    X(void, __cts_matrix_load, (const uint32_t row[4], uint32_t out[4], uint32_t form), CTS_WAITS) \
+    X(void, __cts_matrix_store, (const uint32_t in[4], uint32_t row[4], uint32_t form), CTS_WAITS) \
+    X(void, __cts_matrix_multiply, (uint32_t *fragments, uint32_t shape, uint32_t kinds),          \
+      CTS_WAITS)                                                                                   \
     X(void, __cts_nvvm_nanosleep, (uint32_t ns), CTS_WAITS)                                        \
     X(void, __cts_dev_exit, (void), CTS_WAITS) /* ends the calling thread; does not return */      \
     /* clocks and the launch */                                                                    \

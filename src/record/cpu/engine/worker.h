@@ -5,7 +5,7 @@
  *     straight.c    CTAs whose threads never wait: K.cta and K.row_rec
  *     cta.c         CTAs whose threads are fibers: the scheduler
  *     barrier-state.c, collective-state.c    who waits for whom within a CTA or a warp
- *     barrier.c, collective.c, system.c, print.c    what device code calls
+ *     barrier.c, collective.c, matrix.c, system.c, print.c    what device code calls
  *     grid-share.c        which CTAs of a launch are next
  *     fault.c       signals, and how a launch that went wrong is described
  *
@@ -213,6 +213,7 @@ struct cts_cta {
     uint32_t wait_extra[CTS_CTA_THREADS_MAX]; /* source lane of a shuffle; out: predicate */
     uint64_t wait_value[CTS_CTA_THREADS_MAX]; /* in: this lane's; out: the result */
     const void *wait_place[CTS_CTA_THREADS_MAX];
+    const uint32_t *registers[CTS_CTA_THREADS_MAX]; /* that a lane shows to its warp; matrix.c */
 };
 
 /* The library is loaded with the program: no call is needed to find the thread's own variables. */
