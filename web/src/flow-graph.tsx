@@ -31,7 +31,7 @@ interface GraphProps {
     onChoose: (chosen: Chosen) => void;
 }
 
-const LETTERS = 13; // that fit into a box
+const LETTERS = 12; // that fit into a box
 const cut = (text: string) => (text.length > LETTERS ? `${text.slice(0, LETTERS - 1)}…` : text);
 
 const isOn = ({ data, marked }: GraphProps, place: number) =>

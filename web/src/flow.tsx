@@ -46,11 +46,10 @@ const subject = (node: string | null, name: string | null) =>
     );
 
 export function FlowFindingCard({ f, onShow }: { f: FlowFinding; onShow?: () => void }) {
-    const isRace = f.finding.endsWith("race");
     return (
-        <article class={`finding ${isRace ? "wrong" : ""}`} data-about="flow">
+        <article class={`finding ${isRace(f) ? "wrong" : ""}`} data-about="flow">
             <div class="ceiling">
-                {isRace ? (
+                {isRace(f) ? (
                     <>
                         <b>!</b>
                         <small>results may be wrong</small>
@@ -96,6 +95,32 @@ export function FlowFindingCard({ f, onShow }: { f: FlowFinding; onShow?: () => 
                 )}
             </div>
         </article>
+    );
+}
+
+const isRace = (f: FlowFinding) => f.finding.endsWith("race");
+
+// In the list of a run's findings: races stand above the others, which may be made fast later; the rest below them.
+export function FlowFindings({ data, races, onOpen }: { data: FlowData; races: boolean; onOpen?: () => void }) {
+    const all = data.findings.filter((f) => isRace(f) === races),
+        more = all.length - FINDINGS_SHOWN;
+    if (!all.length) return null;
+    return (
+        <>
+            {!races && <h3 class="rest">Between launches, copies and the host</h3>}
+            {all.slice(0, FINDINGS_SHOWN).map((f) => (
+                <FlowFindingCard f={f} onShow={onOpen} />
+            ))}
+            {more > 0 && (
+                <p class="folded">
+                    {onOpen ? (
+                        <button onClick={onOpen}>{count(more)} more in Flow</button>
+                    ) : (
+                        `${counted(more, "more is", "more are")} listed below.`
+                    )}
+                </p>
+            )}
+        </>
     );
 }
 

@@ -4,7 +4,7 @@ import "uplot/dist/uPlot.min.css";
 import "./style.css";
 import { Contents } from "./contents";
 import type { Data, Memory } from "./data";
-import { FlowSection } from "./flow";
+import { FlowFindings, FlowSection } from "./flow";
 import { learnNames } from "./format";
 import { MemorySection } from "./memory";
 import { PathSection } from "./path";
@@ -13,11 +13,12 @@ import { RunsSection } from "./runs";
 
 const everything = JSON.parse(document.getElementById("data")!.textContent) as Data;
 
-function Findings({ data }: { data: NonNullable<Data["run_findings"]> }) {
+function Findings({ data, flow }: { data: NonNullable<Data["run_findings"]>; flow?: Data["flow"] }) {
     return (
         <section class="card findings">
             <h2>What to do first</h2>
             <p class="soft">Each finding with the share of {data.basis} that it could save at most.</p>
+            {flow && <FlowFindings data={flow} races={true} />}
             <RunFindingList
                 data={data}
                 place={(row) => row.place}
@@ -50,7 +51,7 @@ function Page() {
                     .join(" · ")}
             </p>
             <Contents />
-            {run_findings && <Findings data={run_findings} />}
+            {run_findings && <Findings data={run_findings} flow={flow} />}
             {runs && <RunsSection runs={runs} figures={everything.figures ?? []} />}
             {path && timeline && <PathSection path={path} timeline={timeline} />}
             {flow && flow.places.length > 0 && (

@@ -122,6 +122,15 @@ const { address, end } = await serve(ctascope, run),
 await showsTheFlow(page.locator(".pane[data-view=flow]"));
 await sumsOfALink(page.locator(".pane[data-view=flow]"));
 await leadsOn(page, page.locator(".pane[data-view=flow]"));
+// The findings of the whole run have them, too: races first.
+await page.getByRole("tab", { name: "Findings" }).click();
+await page.getByRole("radio", { name: "whole run" }).click();
+await settle(page);
+const listed = await page
+    .locator(".pane[data-view=findings] .finding")
+    .evaluateAll((cards) => cards.map((card) => [card.dataset.about, card.querySelector("h3").firstChild.textContent]));
+assert.deepEqual(listed[0], ["flow", "race"]);
+assert.ok(listed.filter(([about, finding]) => about === "flow" && finding !== "race").length >= 3, String(listed));
 for (const view of await page.locator(".viewtabs [role=tab]").all()) {
     await view.click();
     await settle(page);

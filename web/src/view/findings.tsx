@@ -1,6 +1,8 @@
 // What is wrong, the costliest first: where, the evidence, a remedy, and the ceiling of the gain. The page opens on
 // those of the whole run, of time and memory together; a click goes to an instance of one.
 import { useState } from "preact/hooks";
+import { FlowFindings } from "../flow";
+import type { FlowData } from "../flow-data";
 import { percent, shortName } from "../format";
 import { RunFindingList, type RunFinding, type RunFindings } from "../run-findings";
 import { messageOf, useAsk } from "./ask";
@@ -273,22 +275,37 @@ function matching(data: RunFindings, text: string): RunFindings {
     return text ? { ...data, rows, left: 0, notes: [], missing: [] } : data;
 }
 
+const matchingFlow = (data: FlowData, text: string): FlowData => ({
+    ...data,
+    findings: data.findings.filter((f) => says(text, [f.finding, f.variable, f.name, f.other_name, f.allocated_at])),
+});
+
 function WholeRun({ text, onClear }: { text: string; onClear: () => void }) {
     const model = useModel();
     const answer = useAsk("run", "run-findings", (signal) => model.source.runFindings!(signal));
+    const asksFlow = model.source.flow !== undefined && model.run.hasCommunication,
+        flow = useAsk("run", asksFlow ? "flow" : null, (signal) => model.source.flow!(signal));
     if (answer.error) return <Failed answer={answer} />;
     if (!answer.data) return <p class="soft working">Analysing the accesses of the run</p>;
-    const data = matching(answer.data, text);
-    if (text && !data.rows.length) return <NoMatch text={text} onClear={onClear} />;
+    const data = matching(answer.data, text),
+        between = flow.data && matchingFlow(flow.data, text),
+        open = () => model.set({ view: "flow" });
+    if (text && !data.rows.length && !between?.findings.length) return <NoMatch text={text} onClear={onClear} />;
     return (
         <>
             <p class="about-findings soft">What to do first, by the share of {data.basis} that it could save at most</p>
+            {between && <FlowFindings data={between} races={true} onOpen={open} />}
             <RunFindingList
                 data={data}
                 place={(row) => (row.place || row.line ? <Place of={row} /> : null)}
                 picture={(row) => <FindingPicture of={row} />}
                 actions={(row) => <Actions row={row} />}
             />
+            {between && <FlowFindings data={between} races={false} onOpen={open} />}
+            {flow.error && <Failed answer={flow} />}
+            {asksFlow && !flow.data && !flow.error && (
+                <p class="soft working">Looking at what passes between launches, copies and the host</p>
+            )}
         </>
     );
 }
