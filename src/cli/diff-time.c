@@ -117,8 +117,8 @@ int cts_diff_run_time(const struct cts_arguments *arguments, const struct cts_di
     enum cts_status status = open_side(&before, paths[0], request->threads, &error);
     if (!status) status = open_side(&after, paths[1], request->threads, &error);
     if (!status) status = cts_time_compare(&before.result, &after.result, &diff, &error);
-    const struct cts_time_report report = {.before_path = paths[0],
-                                           .after_path = paths[1],
+    const struct cts_time_report report = {.before_path = arguments->names[0],
+                                           .after_path = arguments->names[1],
                                            .before = &before.result,
                                            .after = &after.result,
                                            .diff = &diff};

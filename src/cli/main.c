@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "cli/help.h"
+#include "cli/open-traces.h"
 #include "cli/options.h"
 #include "cli/verb.h"
 #include "common/memory-limit.h"
@@ -70,7 +71,10 @@ static int run_verb(const struct cts_verb *verb, int argument_count, char **argu
     else if (!code && is_for_programs(&arguments))
         cts_terminal_pass_stdout();
     if (!help && !code) code = limit_memory(&arguments);
+    struct cts_opened_traces opened = {.count = 0};
+    if (!help && !code) code = cts_traces_open(&arguments, &opened);
     if (!help && !code) code = verb->run(&arguments);
+    cts_traces_close(&opened);
     free(positional);
     return code;
 }

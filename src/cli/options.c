@@ -270,7 +270,7 @@ static int check_count(const struct cts_arguments *arguments)
     if (count < verb->positional_min)
         return cts_usage_error(arguments, "missing argument; usage: ctascope %s %s", verb->name,
                                verb->synopsis);
-    if (verb->positional_max >= 0 && count > verb->positional_max)
+    if (!verb->opens_traces && verb->positional_max >= 0 && count > verb->positional_max)
         return cts_usage_error(arguments, "unexpected argument '%s'",
                                arguments->positional[verb->positional_max]);
     return CTS_EXIT_OK;
@@ -281,6 +281,7 @@ int cts_parse_arguments(const struct cts_verb *verb, int argument_count, char **
 {
     *arguments = (struct cts_arguments){.verb = verb,
                                         .positional = positional,
+                                        .names = positional,
                                         .given_count = argument_count,
                                         .given = argument_list};
     if (verb->raw) {

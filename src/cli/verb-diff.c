@@ -248,6 +248,7 @@ const struct cts_verb cts_verb_diff = {
         "moved\n"
         "onto the critical path.",
     .options = diff_options,
+    .opens_traces = true,
     .positional_min = 2,
     .positional_max = 2,
     .run = run_diff,

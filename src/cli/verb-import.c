@@ -4,16 +4,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "assemble/assemble.h"
+#include "cli/import-run.h"
 #include "cli/list-options.h"
 #include "cli/verb.h"
 #include "common/memory-limit.h"
 #include "common/text-stream.h"
-#include "common/progress.h"
-#include "common/text-table.h"
-#include "import/import.h"
-#include "trace/catalogue.h"
-#include "trace/seal.h"
 #include "cli/shared-options.h"
 
 /* The command as the run's key of that name has it. */
@@ -26,71 +21,6 @@ static char *command_text(const struct cts_arguments *arguments)
     for (int i = 0; i < arguments->positional_count; i++)
         fprintf(file, " %s", arguments->positional[i]);
     return cts_text_stream_close(&stream, NULL);
-}
-
-static void print_notes(const struct cts_import_result *result)
-{
-    for (size_t i = 0; i < result->note_count; i++) {
-        fputs("ctascope import: ", stderr);
-        cts_print_plain(stderr, result->notes[i]);
-        fputc('\n', stderr);
-    }
-}
-
-static void print_clocks(const struct cts_clock_alignment *clocks)
-{
-    if (clocks->aligned_count)
-        fprintf(stderr,
-                "ctascope import: clocks of %s aligned by the ends of their collectives; 95%% of "
-                "the ends agree within %s\n",
-                cts_counted_text(clocks->aligned_count, "rank", "ranks").text,
-                cts_time_text((uint64_t)(clocks->residual_ns + 0.5)).text);
-    if (clocks->alone_count)
-        fprintf(stderr,
-                "ctascope import: clocks of %s cannot be aligned: no collective is known to be "
-                "shared with the ranks before; what one waits for in another is not known\n",
-                cts_counted_text(clocks->alone_count, "rank", "ranks").text);
-}
-
-/* Logs of an imported timeline become its archive. */
-static enum cts_status make_archive(const char *run_path, unsigned threads,
-                                    const struct cts_import_result *result, struct cts_error *error)
-{
-    struct cts_assembly assembly;
-    const struct cts_assembly_options options = {.threads = threads};
-    const enum cts_status status = cts_timeline_assemble(run_path, &options, &assembly, error);
-    if (status) return status;
-    fprintf(
-        stderr, "ctascope import: '%s': %s of %s, %s", run_path,
-        cts_counted_text(assembly.event_count, "event", "events").text,
-        cts_counted_text(assembly.process_count, "process", "processes").text,
-        cts_counted_text(assembly.location_count, "thread or stream", "threads and streams").text);
-    if (assembly.lost_count)
-        fprintf(stderr, "; LEFT OUT %s",
-                cts_counted_text(assembly.lost_count, "event", "events").text);
-    if (assembly.overlap_count)
-        fprintf(stderr, "; %s shortened, as the one before still ran",
-                cts_counted_text(assembly.overlap_count, "device activity was",
-                                 "device activities were")
-                    .text);
-    fputc('\n', stderr);
-    print_clocks(&assembly.clocks);
-    print_notes(result);
-    return CTS_OK;
-}
-
-static void print_result(const struct cts_import_result *result, const char *run_path)
-{
-    fprintf(stderr, "ctascope import: '%s': %s of %s, %s in %s", run_path,
-            cts_counted_text(result->launches, "launch", "launches").text,
-            cts_counted_text(result->kernels, "kernel", "kernels").text,
-            cts_counted_text(result->accesses, "access", "accesses").text,
-            cts_counted_text(result->records, "record", "records").text);
-    if (result->dropped_accesses)
-        fprintf(stderr, "; LEFT OUT %s",
-                cts_counted_text(result->dropped_accesses, "access", "accesses").text);
-    fputc('\n', stderr);
-    print_notes(result);
 }
 
 /* Addresses in memory: 512 MiB unless that is much of the limit. */
@@ -107,8 +37,6 @@ static int run_import(const struct cts_arguments *arguments)
     if (!run_path) return cts_usage_error(arguments, "missing -o RUN, the run directory to create");
     if (!cts_argument_threads(arguments, &threads)) return CTS_EXIT_USAGE;
     char *const command = command_text(arguments);
-    struct cts_progress progress;
-    cts_progress_begin(&progress, stderr, "importing", 0);
     const struct cts_import_options options = {
         .paths = (const char *const *)arguments->positional,
         .path_count = (size_t)arguments->positional_count,
@@ -118,19 +46,10 @@ static int run_import(const struct cts_arguments *arguments)
         .grid = cts_argument(arguments, "grid"),
         .threads = threads,
         .memory_bytes = held_back(),
-        .progress = &progress,
     };
-    struct cts_import_result result;
     struct cts_error error;
-    enum cts_status status = cts_import(&options, &result, &error);
-    cts_progress_end(&progress);
+    const enum cts_status status = cts_cli_import("import", true, &options, &error);
     free(command);
-    if (status) return cts_report_error(arguments, &error);
-    if (result.is_timeline) status = make_archive(run_path, threads, &result, &error);
-    if (!status) status = cts_catalogue_tidy(run_path, &error);
-    if (!status) status = cts_seal_write(run_path, &error); /* without it a run is incomplete */
-    if (!status && !result.is_timeline) print_result(&result, run_path);
-    cts_import_result_release(&result);
     return status ? cts_report_error(arguments, &error) : CTS_EXIT_OK;
 }
 

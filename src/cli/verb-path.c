@@ -23,6 +23,7 @@ extern const struct cts_verb cts_verb_path;
 
 struct request {
     const char *path; /* of the run or trace */
+    const char *name; /* as people know it */
     bool full_names;
     struct cts_path_common common;
     enum cts_path_sheet sheet;
@@ -201,7 +202,7 @@ static enum cts_status analyze(struct request *request, const struct cts_process
     if (!status && processes->rank == 0)
         status = add_kernels(request, &source, &kernels, &timeline.gaps, error);
     if (!status && processes->rank == 0) {
-        const struct cts_path_report report = {.path = request->path,
+        const struct cts_path_report report = {.path = request->name,
                                                .kernels = kernels.by_region ? &kernels : NULL,
                                                .result = &result,
                                                .path_weight = request->options.path_weight,
@@ -219,7 +220,7 @@ static enum cts_status analyze(struct request *request, const struct cts_process
 
 static int run_path(const struct cts_arguments *arguments)
 {
-    struct request request = {.path = arguments->positional[0]};
+    struct request request = {.path = arguments->positional[0], .name = arguments->names[0]};
     const int code = parse(arguments, &request);
     if (code) return code;
     struct cts_error error = {0};
@@ -288,8 +289,11 @@ const struct cts_verb cts_verb_path = {
         "activities determine the runtime (the critical path), where hosts, GPUs and ranks wait\n"
         "(wait states), and which activities cause the waiting (blame). Several processes share "
         "the\n"
-        "work: mpirun -n N ctascope path ...",
+        "work: mpirun -n N ctascope path ... Traces of PyTorch's profiler and exports of Nsight\n"
+        "Systems (files, a directory, a quoted pattern) are opened directly: those given are the\n"
+        "ranks of one run.",
     .options = path_options,
+    .opens_traces = true,
     .positional_min = 1,
     .positional_max = 1,
     .run = run_path,

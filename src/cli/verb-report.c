@@ -221,6 +221,7 @@ const struct cts_verb cts_verb_report = {
         "CTA exchanges data with, traffic across the middle of the grid, and traffic between\n"
         "partitions.",
     .options = options,
+    .opens_traces = true,
     .positional_min = 1,
     .positional_max = -1,
     .run = run_report,

@@ -243,6 +243,7 @@ const struct cts_verb cts_verb_view = {
         "OTF2\n"
         "archive (traces.otf2), it shows the timeline page of 'ctascope report'.",
     .options = options,
+    .opens_traces = true,
     .positional_min = 1,
     .positional_max = 2,
     .run = run_view,

@@ -187,10 +187,11 @@ static enum cts_status render(const struct request *request, const struct cts_wh
     return status;
 }
 
-static enum cts_status project(const char *path, struct request *request,
+static enum cts_status project(const struct cts_arguments *arguments, struct request *request,
                                const struct cts_processes *processes, struct cts_error *error)
 {
     struct cts_timeline timeline;
+    const char *const path = arguments->positional[0];
     enum cts_status status = cts_path_common_open(path, processes, &timeline, error);
     if (status) return status;
     request->options.path.processes = processes;
@@ -200,7 +201,7 @@ static enum cts_status project(const char *path, struct request *request,
     const bool is_analysed = !status;
     if (!status) status = cts_path_common_tell_damage(path, processes, &timeline, error);
     if (!status && processes->rank == 0) {
-        const struct cts_whatif_report report = {.path = path,
+        const struct cts_whatif_report report = {.path = arguments->names[0],
                                                  .result = &result,
                                                  .changed = request->options.change_count > 0,
                                                  .full_names = request->full_names};
@@ -234,7 +235,7 @@ static int run_whatif(const struct cts_arguments *arguments)
         status =
             cts_path_common_read_table(arguments, &request->common, &request->options.path, &error);
     if (opened && cts_processes_agree(&processes, &status, &error))
-        status = project(arguments->positional[0], request, &processes, &error);
+        status = project(arguments, request, &processes, &error);
     if (status) code = processes.rank == 0 ? cts_report_error(arguments, &error) : CTS_EXIT_INPUT;
     if (opened) cts_processes_close(&processes);
     for (size_t i = 0; i < request->options.change_count; i++) free(request->names[i]);
@@ -285,8 +286,10 @@ const struct cts_verb cts_verb_whatif = {
         "Reads an OTF2 timeline (an .otf2 file, or a run recorded with --timeline), changes the\n"
         "duration of the named activities and projects the result: the runtime in total and per\n"
         "rank, the critical path, and wait states that appear and disappear. Several processes\n"
-        "share the targets: mpirun -n N ctascope whatif ... --targets",
+        "share the targets: mpirun -n N ctascope whatif ... --targets. Traces of PyTorch's\n"
+        "profiler and exports of Nsight Systems are opened directly, as by 'ctascope path'.",
     .options = whatif_options,
+    .opens_traces = true,
     .positional_min = 1,
     .positional_max = 1,
     .run = run_whatif,

@@ -42,6 +42,8 @@ struct cts_arguments {
     const char *values[CTS_OPTIONS_MAX]; /* per option: NULL when not given; "": a given flag */
     int positional_count;
     char *const *positional;
+    char *const
+        *names;      /* of these, for people: a trace's own where a temporary run stands for it */
     int given_count; /* all arguments as they were given */
     char *const *given;
 };
@@ -53,8 +55,9 @@ struct cts_verb {
     const char *description;          /* some lines, for --help and the man page */
     const struct cts_option *options; /* ends with a NULL name */
     int positional_min, positional_max; /* max -1: any number */
-    bool raw;     /* run() gets all arguments as positional ones: no parsing (cc) */
-    bool command; /* options end at the first positional argument, a program's name (record) */
+    bool raw;          /* run() gets all arguments as positional ones: no parsing (cc) */
+    bool opens_traces; /* positional arguments may be traces of time of other tools */
+    bool command;      /* options end at the first positional argument, a program's name (record) */
     int (*run)(
         const struct cts_arguments *arguments); /* returns enum cts_exit or a child's status */
 };

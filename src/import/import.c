@@ -109,6 +109,15 @@ enum cts_status cts_import(const struct cts_import_options *options,
     return status;
 }
 
+enum cts_status cts_import_is_of_time(const char *path, bool *is_one, struct cts_error *error)
+{
+    enum cts_status status = CTS_OK;
+    *is_one = false;
+    for (unsigned i = 0; !status && !*is_one && i < IMPORTER_COUNT; i++)
+        if (importers[i]->is_of_time) status = importers[i]->claims(path, is_one, error);
+    return status;
+}
+
 void cts_import_result_release(struct cts_import_result *result)
 {
     for (size_t i = 0; i < result->note_count; i++) free(result->notes[i]);

@@ -35,6 +35,9 @@ struct cts_import_result {
 CTS_MUST_CHECK enum cts_status cts_import(const struct cts_import_options *options,
                                           struct cts_import_result *result,
                                           struct cts_error *error);
+/* Whether a file or a directory is a trace that becomes a timeline. */
+CTS_MUST_CHECK enum cts_status cts_import_is_of_time(const char *path, bool *is_one,
+                                                     struct cts_error *error);
 void cts_import_result_release(struct cts_import_result *result);
 
 #endif

@@ -15,6 +15,7 @@ struct cts_importer {
     bool (*recognises)(const uint8_t *bytes, size_t byte_count);
     /* Whether a file or a directory is its own; either this or the one above may be NULL. */
     enum cts_status (*claims)(const char *path, bool *is_own, struct cts_error *error);
+    bool is_of_time;    /* it makes timelines */
     bool takes_folders; /* a path may be a directory */
     /* `result` is empty at first; the caller releases it, also after a failure. */
     enum cts_status (*import)(const struct cts_import_options *options,

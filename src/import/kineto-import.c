@@ -134,6 +134,7 @@ static enum cts_status import_traces(const struct cts_import_options *options,
 
 const struct cts_importer cts_importer_kineto = {
     .name = "traces of PyTorch's profiler (Kineto JSON, plain, .gz or .zst)",
+    .is_of_time = true,
     .claims = cts_kineto_is_trace,
     .import = import_traces,
 };

@@ -144,6 +144,7 @@ static enum cts_status import_exports(const struct cts_import_options *options,
 
 const struct cts_importer cts_importer_nsys = {
     .name = "exports of Nsight Systems (SQLite)",
+    .is_of_time = true,
     .claims = cts_nsys_is_export,
     .import = import_exports,
 };

@@ -77,6 +77,35 @@ class Ranks(unittest.TestCase):
                 self.assertLess(abs(projected - whole.ends[-1]) / whole.ends[-1], 0.03)
                 self.assertGreater(model.ends[-1] - whole.ends[-1], delay_us * 0.9)
 
+    def test_traces_open_directly(self):
+        """The answer of the imported run, and nothing is left in TMPDIR, also after a failure."""
+        import_model(Model(2, 3, [Delay(1, 1, "python", 2000)]))
+        traces, temporary = os.path.join(WORK, "traces"), os.path.join(WORK, "tmp")
+        shutil.rmtree(temporary, ignore_errors=True)
+        os.makedirs(temporary)
+        imported = path()
+        for given in ([traces], [os.path.join(traces, "rank-0.json"),
+                                 os.path.join(traces, "rank-1.json")],
+                      [os.path.join(traces, "rank-?.json")]):
+            done = subprocess.run([CTASCOPE, "path", *given, "--format", "json"],
+                                  capture_output=True, text=True, check=True,
+                                  env={**os.environ, "TMPDIR": temporary})
+            answer = json.loads(done.stdout)
+            self.assertEqual(answer.pop("trace"), given[0])
+            self.assertEqual(answer, {k: v for k, v in imported.items() if k != "trace"})
+            self.assertEqual(os.listdir(temporary), [])
+        for given in (["path", traces, os.path.join(WORK, "run")],
+                      ["whatif", traces, "--scale", "no such activity=1"],
+                      ["diff", traces, os.path.join(WORK, "nothing")]):
+            done = subprocess.run([CTASCOPE, *given], capture_output=True, text=True, check=False,
+                                  env={**os.environ, "TMPDIR": temporary})
+            self.assertIn(done.returncode, (1, 2))
+            self.assertEqual(os.listdir(temporary), [])
+        done = subprocess.run([CTASCOPE, "diff", traces, traces], capture_output=True, text=True,
+                              check=True, env={**os.environ, "TMPDIR": temporary})
+        self.assertIn(f"before: {traces}", done.stdout)
+        self.assertEqual(os.listdir(temporary), [])
+
     def test_whatif_reproduces(self):
         import_model(Model(3, 4, [Delay(2, 1, "kernel", 2000)]))
         answer = json.loads(ctascope("whatif", os.path.join(WORK, "run"), "--format", "json",
