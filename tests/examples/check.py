@@ -14,8 +14,10 @@ import subprocess
 import sys
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+sys.path.insert(1, os.path.dirname(sys.path[0]))
 sys.dont_write_bytecode = True
 import programs  # noqa: E402
+from compiled import compiled  # noqa: E402
 
 
 def run(*arguments):
@@ -132,9 +134,9 @@ def main():
     ctascope, sources, work, name = sys.argv[1:]
     arguments, tell, accesses_too = programs.PROGRAMS[name]
     os.makedirs(work, exist_ok=True)
-    program, recorded = os.path.join(work, name), os.path.join(work, f"{name}.run")
+    recorded = os.path.join(work, f"{name}.run")
     shutil.rmtree(recorded, ignore_errors=True)
-    run(ctascope, "cc", "-O2", os.path.join(sources, f"{name}.cu"), "-o", program)
+    program = compiled(ctascope, "-O2", os.path.join(sources, f"{name}.cu"))
     run(program, *map(str, arguments))  # with recording off
     run(ctascope, "record", "-o", recorded, "--", program, *map(str, arguments))
     result = json.loads(run(ctascope, "comm", recorded, "--per", "transfer", "--format", "json",

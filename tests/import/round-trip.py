@@ -16,6 +16,10 @@ import struct
 import subprocess
 import sys
 
+sys.path.insert(1, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
+sys.dont_write_bytecode = True
+from compiled import compiled  # noqa: E402
+
 
 def run(*arguments):
     done = subprocess.run(arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
@@ -42,8 +46,8 @@ COMPARED = ("totals", "transfers", "transfer_sizes", "in_degrees", "out_degrees"
 
 
 def check_example(ctascope, examples, work, name, arguments):
-    program, recorded = os.path.join(work, name), fresh(os.path.join(work, f"{name}.run"))
-    run(ctascope, "cc", "-O2", os.path.join(examples, f"{name}.cu"), "-o", program)
+    recorded = fresh(os.path.join(work, f"{name}.run"))
+    program = compiled(ctascope, "-O2", os.path.join(examples, f"{name}.cu"))
     run(ctascope, "record", "-o", recorded, "--", program, *arguments)
     before = comm(ctascope, recorded)
     for version in ("trc2", "trc3"):

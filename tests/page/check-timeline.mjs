@@ -15,7 +15,9 @@ const binary = join(work, "pipeline"),
     run = join(work, "pipeline.run"),
     report = join(work, "report.html");
 rmSync(run, { recursive: true, force: true });
-execFileSync(ctascope, ["cc", "-O2", join(examples, "pipeline.cu"), "-o", binary], { stdio: "inherit" });
+execFileSync(join(here, "../compiled.py"), [ctascope, "-O2", join(examples, "pipeline.cu"), "-o", binary], {
+    stdio: "inherit",
+});
 execFileSync(ctascope, ["record", "--timeline", "--memory", "-o", run, "--", binary], { stdio: "inherit" });
 execFileSync(ctascope, ["report", run, "-o", report], { stdio: "inherit" });
 const path = JSON.parse(execFileSync(ctascope, ["path", run, "--format", "json"], { maxBuffer: 1 << 28 }));

@@ -3,12 +3,10 @@
     NAME.py CTASCOPE PROGRAM_DIRECTORY [unittest's arguments]
 
 A test is a unittest.TestCase of a RecordTest; each of its methods has an empty directory of its own,
-which is the current one, and removed afterwards. Programs are compiled once for all tests, into
-PROGRAM_DIRECTORY, and again when their source, the compiler driver or the plugin has changed.
+which is the current one, and removed afterwards. PROGRAM_DIRECTORY is where the build has put what a test
+loads; ../compiled.py compiles programs once for all tests.
 """
 import csv
-import fcntl
-import hashlib
 import io
 import json
 import os
@@ -23,6 +21,8 @@ import unittest
 HERE = os.path.dirname(os.path.abspath(__file__))
 EXAMPLES = os.path.join(os.path.dirname(os.path.dirname(HERE)), "examples")
 sys.dont_write_bytecode = True
+sys.path.insert(1, os.path.dirname(HERE))
+from compiled import compiled as compiled_once  # noqa: E402
 
 ctascope_path = os.path.abspath(sys.argv[1]) if len(sys.argv) > 2 else "ctascope"
 program_directory = os.path.abspath(sys.argv[2]) if len(sys.argv) > 2 else "."
@@ -32,33 +32,11 @@ def main():
     unittest.main(argv=sys.argv[:1] + sys.argv[3:])
 
 
-def _tool_state():
-    """Changes when what compiles programs does."""
-    library = os.path.join(os.path.dirname(os.path.dirname(ctascope_path)), "lib", "ctascope")
-    paths = [ctascope_path] + [os.path.join(library, name) for name in sorted(os.listdir(library))]
-    return "".join(f"{path} {os.stat(path).st_mtime_ns};" for path in paths)
-
-
 def compiled(*arguments, example=False):
     """The program that `ctascope cc ARGUMENTS` makes; names that end with .cu are programs/NAME."""
     folder = EXAMPLES if example else os.path.join(HERE, "programs")
-    texts, words = [_tool_state()], []
-    for word in arguments:
-        if word.endswith(".cu"):
-            word = os.path.join(folder, word)
-            with open(word, encoding="utf-8") as file:
-                texts.append(file.read())
-        words.append(word)
-    digest = hashlib.sha256(repr((words, texts)).encode()).hexdigest()[:16]
-    stem = next(os.path.basename(word)[:-3] for word in words if word.endswith(".cu"))
-    program = os.path.join(program_directory, f"{stem}-{digest}")
-    os.makedirs(program_directory, exist_ok=True)
-    with open(os.path.join(program_directory, "lock"), "w", encoding="utf-8") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        if not os.path.exists(program):
-            subprocess.run([ctascope_path, "cc", *words, "-o", program + ".new"], check=True)
-            os.rename(program + ".new", program)
-    return program
+    return compiled_once(ctascope_path, *(os.path.join(folder, word) if word.endswith(".cu") else word
+                                          for word in arguments))
 
 
 def environment(**more):
