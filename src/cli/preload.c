@@ -161,6 +161,14 @@ void cts_watch_threads(const char *program)
     preload("libctascope_threads.so");
 }
 
+void cts_preload_replays(const char *program)
+{
+    static const char *const own[] = {"libctascope_cpu.so"};
+    char path[PATH_MAX];
+    if (find_program(program, path, sizeof path) && library_of_file(path, own, 1) == 0) return;
+    preload("libctascope_try.so");
+}
+
 void cts_watch_ranges(void)
 {
     preload("libctascope_functions.so"); /* for programs on the CPU device */

@@ -15,6 +15,9 @@ void cts_inject_memory_recorder(void);
  * threads. */
 void cts_watch_threads(const char *program);
 
+/* Sets LD_PRELOAD so that stretches of `program`, if it is one for a GPU, can be replayed. */
+void cts_preload_replays(const char *program);
+
 /* Sets LD_PRELOAD and NVTX_INJECTION64_PATH so that NVTX ranges are watched. */
 void cts_watch_ranges(void);
 

@@ -160,6 +160,14 @@ static enum cts_status execute(void *state, const struct cts_trial_plan *plan,
     return status;
 }
 
+/* On a GPU, a fault ends all use of the device by the process. */
+static bool is_broken(struct cts_try_talk *talk, const struct cts_try_trial *trial)
+{
+    talk->needs_restart = trial->result.fault && *trial->result.fault &&
+                          strcmp(talk->stretch.device, "ctascope CPU device") != 0;
+    return talk->needs_restart;
+}
+
 static enum cts_status run_trials(struct cts_try_talk *talk,
                                   const struct cts_try_executor *executor, struct cts_error *error)
 {
@@ -169,6 +177,7 @@ static enum cts_status run_trials(struct cts_try_talk *talk,
         if (*talk->outcome.baseline.fault) break;
         talk->current = i;
         status = cts_try_measure(&talk->outcome, &talk->outcome.trials[i], executor, error);
+        if (!status && is_broken(talk, &talk->outcome.trials[i])) break;
     }
     return status;
 }
@@ -188,7 +197,7 @@ void cts_try_talk_over(void *state, int socket, const struct cts_buffer *message
     const struct cts_try_executor executor = {execute, &socket};
     const bool is_first = !talk->has_stretch;
     talk->current = SIZE_MAX;
-    talk->is_lost = false;
+    talk->is_lost = talk->needs_restart = false;
     talk->status = cts_trial_get_stretch(message, &stretch, &talk->error);
     if (talk->status) return;
     if (is_first) {
@@ -204,9 +213,16 @@ void cts_try_talk_over(void *state, int socket, const struct cts_buffer *message
     finish(socket);
 }
 
+static bool has_more(const struct cts_try_talk *talk)
+{
+    bool has = false;
+    for (size_t i = 0; i < talk->outcome.trial_count; i++) has |= !talk->outcome.trials[i].is_done;
+    return has;
+}
+
 bool cts_try_talk_goes_on(struct cts_try_talk *talk, const char *how_it_ended)
 {
-    bool goes_on = false;
+    if (talk->needs_restart && !talk->status) return has_more(talk);
     if (!talk->is_lost || talk->current >= talk->outcome.trial_count) return false;
     struct cts_try_trial *const trial = &talk->outcome.trials[talk->current];
     cts_trial_result_release(&trial->result);
@@ -214,9 +230,7 @@ bool cts_try_talk_goes_on(struct cts_try_talk *talk, const char *how_it_ended)
              how_it_ended);
     trial->is_done = true;
     talk->status = CTS_OK;
-    for (size_t i = 0; i < talk->outcome.trial_count; i++)
-        goes_on |= !talk->outcome.trials[i].is_done;
-    return goes_on;
+    return has_more(talk);
 }
 
 void cts_try_talk_release(struct cts_try_talk *talk)

@@ -40,6 +40,7 @@ struct cts_try_talk {
     struct cts_try_outcome outcome;
     size_t current;         /* the trial that is being executed */
     bool is_lost;           /* the program ended in it */
+    bool needs_restart;     /* it failed in a way that leaves the device unusable */
     enum cts_status status; /* why nothing, or nothing more, is tried */
     struct cts_error error;
 };

@@ -79,9 +79,9 @@ static enum cts_status run_once(const struct cts_arguments *arguments, bool is_j
     return cts_fail_errno(error, errnum, "cannot run '%s'", arguments->positional[0]);
 }
 
-static const char no_device[] = "nothing was tried: the program did not use the CPU device "
-                                "('ctascope cc' compiles programs for "
-                                "it; try is not available on a GPU yet)";
+static const char no_device[] = "nothing was tried: the program launched no kernel (on the CPU "
+                                "device: compile it with 'ctascope "
+                                "cc'; on a GPU: the driver has to be that of CUDA 12.4 or later)";
 
 /* ---- which stretch ---- */
 
@@ -144,6 +144,7 @@ static enum cts_status set_environment(const struct cts_arguments *arguments,
     if (request->by_launches)
         snprintf(text, sizeof text, "launches %llu-%llu", (unsigned long long)request->first_launch,
                  (unsigned long long)request->last_launch);
+    cts_preload_replays(arguments->positional[0]);
     setenv("CTASCOPE_TRY_STRETCH", text, 1);
     setenv("CTASCOPE_SPIN_LIMIT", "10", 0); /* a trial may let a kernel wait for what never comes */
     unsetenv("CTASCOPE_RUN");

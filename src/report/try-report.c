@@ -193,9 +193,10 @@ static void print_stretch(const struct cts_try_report *report, FILE *file)
         cts_counted_text(counts.of_kind[CTS_TRIAL_MEMSET], "memset", "memsets").text,
         cts_counted_text(counts.of_kind[CTS_TRIAL_WAIT], "wait", "waits").text,
         cts_bytes_text(counts.saved_bytes).text);
-    cts_print_paragraph(file, 2, "The program's own pass: %s, the device busy for %s.",
+    cts_print_paragraph(file, 2, "The program's own pass: %s%s%s.",
                         cts_time_text(stretch->elapsed_ns).text,
-                        cts_time_text(counts.busy_ns).text);
+                        counts.busy_ns ? ", the device busy for " : "",
+                        counts.busy_ns ? cts_time_text(counts.busy_ns).text : "");
     if (stretch->thread_count > 1)
         cts_print_paragraph(file, 2,
                             "%u host threads asked for it; replays ask in the same order in one "

@@ -2,10 +2,13 @@
 """Random programs: unchanged replays are bit-identical, and the verdict of each change is that of really
 executing the changed program.
 
-    programs.py BUILD [SEED]
+    programs.py BUILD [SEED] [--cuda INTERPRETER [--cpu INTERPRETER]] [--count N]
+
+--cuda: interpreter.cu as nvcc compiled it, for a GPU; --cpu: as 'ctascope cc' did, for recordings.
 
 The programs are scripts of interpreter.cu, free of races unless they are made with one.
 """
+import argparse
 import json
 import os
 import random
@@ -76,14 +79,16 @@ class Script:
 
 
 class Tester:
-    def __init__(self, build, folder):
-        self.ctascope = os.path.join(build, "bin", "ctascope")
+    def __init__(self, arguments, folder):
+        self.ctascope = os.path.join(arguments.build, "bin", "ctascope")
         self.folder = folder
-        self.binary = os.path.join(folder, "interpreter")
         self.failures = 0
         self.counts = {}
-        subprocess.run([self.ctascope, "cc", "-O1", os.path.join(HERE, "interpreter.cu"), "-o", self.binary],
-                       check=True)
+        self.recorded = arguments.cpu or os.path.join(folder, "interpreter")
+        if not arguments.cpu:
+            subprocess.run([self.ctascope, "cc", "-O1", os.path.join(HERE, "interpreter.cu"), "-o",
+                            self.recorded], check=True)
+        self.binary = arguments.cuda or self.recorded
 
     def attempt(self, script, *options):
         ran = subprocess.run([self.ctascope, "try", "--format", "json", "--replays", "10", "--pace", "free",
@@ -140,7 +145,7 @@ class Tester:
 
     def check_order(self, script):
         run = os.path.join(self.folder, "run")
-        subprocess.run([self.ctascope, "record", "--force", "-o", run, "--", self.binary, script.path],
+        subprocess.run([self.ctascope, "record", "--force", "-o", run, "--", self.recorded, script.path],
                        capture_output=True, check=True)
         self.judge(script, ("--order",), self.attempt(script, "--run", run, "--order", "needed"), True, "order")
         self.judge(script, ("--streams",), self.attempt(script, "--run", run, "--streams", "2"), True, "streams")
@@ -158,12 +163,18 @@ class Tester:
 
 
 def main():
-    seed = int(sys.argv[2]) if len(sys.argv) > 2 else 20
-    rng = random.Random(seed)
+    parser = argparse.ArgumentParser()
+    parser.add_argument("build")
+    parser.add_argument("seed", type=int, nargs="?", default=20)
+    parser.add_argument("--cuda")
+    parser.add_argument("--cpu")
+    parser.add_argument("--count", type=int, default=test_count(5, 100))
+    arguments = parser.parse_args()
+    rng = random.Random(arguments.seed)
     with tempfile.TemporaryDirectory() as folder:
-        tester = Tester(sys.argv[1], folder)
+        tester = Tester(arguments, folder)
         tester.check_race()
-        for _ in range(test_count(5, 100)):
+        for _ in range(arguments.count):
             script = Script(folder, random_script(rng), tester.binary)
             plain = script.run()
             tester.check_unchanged(script, plain)

@@ -2,7 +2,8 @@
  * that its own lie between, so that some of what counts as read is not.
  *
  * The recording is another execution. Its allocations are taken for those of the stretch where
- * address and size are the same; memory without such a partner counts as read. */
+ * number (or address, where numbers are not known) and size are the same; memory without such a
+ * partner counts as read. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,30 +34,44 @@ static uint32_t last_node(const struct cts_try_match *match)
     return last;
 }
 
-static bool is_region(const struct cts_try_match *match, const struct cts_allocation *allocation)
-{
-    for (size_t i = 0; i < match->stretch->region_count; i++)
-        if (match->stretch->regions[i].address == allocation->address &&
-            match->stretch->regions[i].size_bytes == allocation->size_bytes)
-            return true;
-    return false;
-}
-
-static bool is_allocated(const struct cts_try_match *match, const struct cts_trial_region *region)
+/* The recording's allocation that is a region of the stretch; CTS_NONE: none. */
+static uint32_t partner_of(const struct cts_try_match *match, const struct cts_trial_region *region)
 {
     const struct cts_catalogue *const c = match->flow->catalogue;
-    for (size_t i = 0; i < c->allocation_count; i++)
-        if (c->allocations[i].address == region->address &&
-            c->allocations[i].size_bytes == region->size_bytes)
-            return true;
+    uint32_t number = 0;
+    for (uint32_t i = 0; i < c->allocation_count; i++) {
+        const struct cts_allocation *const a = &c->allocations[i];
+        const bool is_device = strcmp(a->kind, "device") == 0;
+        const bool is_same = region->number == CTS_TRIAL_NONE
+                                 ? a->address == region->address
+                                 : is_device && number == region->number;
+        if (is_same && a->size_bytes == region->size_bytes) return i;
+        number += is_device;
+    }
+    return CTS_NONE;
+}
+
+/* Where the bytes of an edge lie in the stretch; false: nowhere. */
+static bool translate(const struct cts_try_match *match, const uint32_t *partners,
+                      const struct cts_flow_edge *edge, struct cts_trial_range *range)
+{
+    for (size_t i = 0; edge->allocation != CTS_NONE && i < match->stretch->region_count; i++) {
+        if (partners[i] != edge->allocation) continue;
+        const struct cts_allocation *const a =
+            &match->flow->catalogue->allocations[edge->allocation];
+        const uint64_t offset = edge->first - a->address;
+        *range = (struct cts_trial_range){match->stretch->regions[i].address + offset,
+                                          edge->end - edge->first};
+        return true;
+    }
     return false;
 }
 
 /* `*is_known` becomes false where memory that is read has no partner. */
-static enum cts_status find_read(const struct cts_try_match *match, struct cts_try_ranges *read,
-                                 bool *is_known, struct cts_error *error)
+static enum cts_status find_read(const struct cts_try_match *match, const uint32_t *partners,
+                                 struct cts_try_ranges *read, bool *is_known,
+                                 struct cts_error *error)
 {
-    const struct cts_catalogue *const c = match->flow->catalogue;
     const struct cts_flow_walk *const walk = &match->flow->walk;
     const uint32_t last = last_node(match);
     enum cts_status status = CTS_OK;
@@ -64,9 +79,9 @@ static enum cts_status find_read(const struct cts_try_match *match, struct cts_t
         const struct cts_flow_edge *const edge = &walk->edges[i];
         if (edge->from > last || edge->to <= last || !(edge->raw_bytes + edge->race_bytes))
             continue;
-        if (edge->allocation == CTS_NONE || !is_region(match, &c->allocations[edge->allocation]))
-            *is_known = false;
-        status = add(read, edge->first, edge->end, error);
+        struct cts_trial_range range = {0};
+        *is_known &= translate(match, partners, edge, &range);
+        status = add(read, range.address, range.address + range.size_bytes, error);
     }
     if (read->count) qsort(read->items, read->count, sizeof *read->items, by_address);
     return status;
@@ -97,13 +112,19 @@ enum cts_status cts_try_dead_make(const struct cts_try_match *match, struct cts_
     *dead = (struct cts_try_ranges){0};
     if (match->flow->lower_bound) return CTS_OK;
     bool is_known = true;
-    enum cts_status status = find_read(match, &read, &is_known, error);
+    uint32_t *const partners =
+        cts_array_zeroed(match->stretch->region_count, sizeof *partners, error);
+    if (!partners) return CTS_MEMORY;
+    for (size_t i = 0; i < match->stretch->region_count; i++)
+        partners[i] = partner_of(match, &match->stretch->regions[i]);
+    enum cts_status status = find_read(match, partners, &read, &is_known, error);
     for (size_t i = 0; i < match->stretch->region_count && !status && is_known; i++) {
         const struct cts_trial_region *const region = &match->stretch->regions[i];
-        if (strcmp(region->kind, "device") == 0 && is_allocated(match, region))
+        if (strcmp(region->kind, "device") == 0 && partners[i] != CTS_NONE)
             status = add_rest(region, &read, dead, error);
     }
     if (dead->count) qsort(dead->items, dead->count, sizeof *dead->items, by_address);
+    free(partners);
     free(read.items);
     return status;
 }

@@ -61,7 +61,8 @@ static enum cts_status check_launch(const struct cts_try_match *match,
     const struct cts_trial_op *const op = &match->stretch->ops[index];
     const struct cts_catalogue *const c = match->flow->catalogue;
     const char *const name = c->kernels[launch->kernel].name;
-    if (strcmp(name, op->name) != 0)
+    const char *const mangled = c->kernels[launch->kernel].mangled;
+    if (strcmp(name, op->name) != 0 && (!mangled || strcmp(mangled, op->name) != 0))
         return cts_fail(error, CTS_USAGE,
                         "the recording is not of this execution: its launch %u is kernel '%.200s', "
                         "not '%.200s'",

@@ -72,19 +72,27 @@ static enum cts_status sum_spans(const struct cts_try_replay *replay, uint64_t *
     return CTS_OK;
 }
 
-enum cts_status cts_try_run(struct cts_try_replay *replay, struct cts_trial_time *time,
-                            struct cts_error *error)
+static enum cts_status run_once(struct cts_try_replay *replay, bool timed,
+                                struct cts_trial_time *time, struct cts_error *error)
 {
     const struct cts_try_device *const device = replay->device;
     cts_try_memory_restore(replay->memory, device, false);
-    enum cts_status status = device->begin(device->state, replay->plan, error);
+    enum cts_status status = device->begin(device->state, replay->plan, timed, error);
     if (status) return status;
     const uint64_t start_ns = cts_clock_ns();
     for (size_t i = 0; i < replay->plan->step_count && !status; i++) status = ask(replay, i, error);
     replay->fault[0] = '\0';
     (void)device->end(device->state, replay->spans, replay->fault);
     time->elapsed_ns = cts_clock_ns() - start_ns;
-    return status ? status : sum_spans(replay, &time->busy_ns, error);
+    return timed && !status ? sum_spans(replay, &time->busy_ns, error) : status;
+}
+
+enum cts_status cts_try_run(struct cts_try_replay *replay, struct cts_trial_time *time,
+                            struct cts_error *error)
+{
+    const enum cts_status status = run_once(replay, true, time, error);
+    if (status || replay->fault[0] || !replay->device->times_cost) return status;
+    return run_once(replay, false, time, error);
 }
 
 enum cts_status cts_try_run_probed(struct cts_try_replay *replay,
@@ -93,7 +101,7 @@ enum cts_status cts_try_run_probed(struct cts_try_replay *replay,
 {
     const struct cts_try_device *const device = replay->device;
     cts_try_memory_restore(replay->memory, device, false);
-    enum cts_status status = device->begin(device->state, replay->plan, error);
+    enum cts_status status = device->begin(device->state, replay->plan, false, error);
     for (size_t i = 0; i < replay->plan->step_count && !status; i++) {
         const uint32_t op = replay->plan->steps[i].op;
         if (op == CTS_TRIAL_NONE) continue;

@@ -12,8 +12,8 @@ struct cts_try_replay {
     char fault[CTS_TRY_FAULT_BYTES]; /* why the last one failed; "": it did not */
 };
 
-/* Restores the memory and executes the plan. CTS_OK also with a fault; else the replay could not be
- * made. */
+/* Restores the memory and executes the plan: once, or where knowing when steps run makes it slower,
+ * once more for that, before. CTS_OK also with a fault; else the replay could not be made. */
 CTS_MUST_CHECK enum cts_status cts_try_run(struct cts_try_replay *replay,
                                            struct cts_trial_time *time, struct cts_error *error);
 

@@ -147,6 +147,7 @@ static void carry_region(struct carrier *c, struct cts_trial_region *region)
     u32(c, &region->element_bytes);
     u32(c, &region->op);
     u32(c, &region->is_live);
+    u32(c, &region->number);
     text(c, &region->variable);
     text(c, &region->kind);
 }

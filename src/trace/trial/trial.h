@@ -53,6 +53,8 @@ struct cts_trial_region {
     uint32_t element_bytes; /* 0: unknown */
     uint32_t op;            /* what a copy brought: the operation; else CTS_TRIAL_NONE */
     uint32_t is_live;       /* the program still has it when the stretch ends */
+    uint32_t number;        /* among the process's allocations of device memory; CTS_TRIAL_NONE:
+                               unknown */
     const char *variable;   /* "": unknown */
     const char *kind;       /* "device", "managed", "pinned", "variable", "array", "payload" */
 };

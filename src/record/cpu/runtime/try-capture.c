@@ -379,6 +379,7 @@ static void save_range(const struct cts_range *range)
                                             .size_bytes = range->size_bytes,
                                             .element_bytes = range->element_bytes,
                                             .op = CTS_TRIAL_NONE,
+                                            .number = CTS_TRIAL_NONE,
                                             .variable = strdup(range->variable),
                                             .kind = kind_text(range->kind)};
     const struct cts_trial_range bytes = {range->address, range->size_bytes};
@@ -488,6 +489,7 @@ static enum cts_status add_payload(size_t index, struct cts_error *error)
                                             .element_bytes = is_known ? range.element_bytes : 0,
                                             .op = (uint32_t)index,
                                             .is_live = 1,
+                                            .number = CTS_TRIAL_NONE,
                                             .variable = strdup(is_known ? range.variable : ""),
                                             .kind = "payload"};
     const enum cts_status status =

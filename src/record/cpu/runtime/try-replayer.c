@@ -74,10 +74,10 @@ static enum cts_status open_lanes(uint32_t count, struct cts_error *error)
                                : cts_fail(error, CTS_MEMORY, "no memory for %u streams", count);
 }
 
-static enum cts_status begin(void *state, const struct cts_trial_plan *asked,
+static enum cts_status begin(void *state, const struct cts_trial_plan *asked, bool timed,
                              struct cts_error *error)
 {
-    (void)state;
+    (void)state, (void)timed;
     release_steps();
     plan = asked;
     steps = cts_array_zeroed(plan->step_count, sizeof *steps, error);

@@ -1,0 +1,135 @@
+#include "record/try/cuda/gpu-session.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "record/try/cuda/gpu-replayer.h"
+#include "record/try/try-session.h"
+#include "trace/trial/trial-message.h"
+
+enum phase { UNKNOWN, OFF, WAITING, OPEN };
+
+static _Atomic int phase;
+static _Atomic bool is_busy;
+static pthread_mutex_t gate;
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static const char *socket_path;
+static bool by_launches;
+static uint64_t first_launch, last_launch;
+
+static void read_environment(void)
+{
+    pthread_mutexattr_t attributes;
+    pthread_mutexattr_init(&attributes);
+    pthread_mutexattr_settype(&attributes, PTHREAD_MUTEX_RECURSIVE);
+    pthread_mutex_init(&gate, &attributes);
+    char *end;
+    const char *const text = getenv("CTASCOPE_TRY_STRETCH");
+    socket_path = getenv("CTASCOPE_TRY");
+    by_launches = text && strncmp(text, "launches ", 9) == 0;
+    if (by_launches) {
+        first_launch = strtoull(text + 9, &end, 10);
+        last_launch = *end == '-' ? strtoull(end + 1, NULL, 10) : first_launch;
+    }
+    const bool is_known = by_launches || (text && strcmp(text, "profiler") == 0);
+    atomic_store(&phase, socket_path && is_known ? WAITING : OFF);
+}
+
+bool cts_gpu_is_watching(void)
+{
+    if (atomic_load_explicit(&phase, memory_order_relaxed) == UNKNOWN)
+        pthread_once(&once, read_environment);
+    if (atomic_load(&phase) == OFF) return false;
+    if (atomic_load(&is_busy)) { /* the stretch's own thread passes */
+        pthread_mutex_lock(&gate);
+        pthread_mutex_unlock(&gate);
+    }
+    return atomic_load(&phase) != OFF && cts_gpu_driver();
+}
+
+static void at_exit(void);
+
+static void open_stretch(void)
+{
+    atexit(at_exit); /* before the runtime's and the driver's own */
+    const char *const limit = getenv("CTASCOPE_TRY_LIMIT");
+    const uint64_t half = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE) / 2;
+    pthread_mutex_lock(&gate);
+    atomic_store(&is_busy, true);
+    (void)cts_gpu_driver()->ctx_synchronize();
+    cts_gpu_capture_open(limit ? strtoull(limit, NULL, 10) : half, &cts_gpu_device);
+    atomic_store(&phase, OPEN);
+    atomic_store(&is_busy, false);
+    pthread_mutex_unlock(&gate);
+}
+
+static void close_stretch(void)
+{
+    pthread_mutex_lock(&gate);
+    atomic_store(&is_busy, true);
+    if (cts_gpu_driver()->ctx_synchronize() != CUDA_SUCCESS)
+        cts_gpu_refuse("the driver reports an error when the stretch ends");
+    struct cts_gpu_capture *const capture = cts_gpu_capture_close();
+    const int socket = cts_try_connect(socket_path);
+    if (socket >= 0) {
+        struct cts_try_session session = {.socket = socket,
+                                          .device = &cts_gpu_device,
+                                          .memory = &capture->memory,
+                                          .stretch = &capture->stretch};
+        cts_gpu_replayer_use(capture);
+        cts_try_converse(&session);
+        cts_gpu_replayer_release();
+        cts_gpu_replayer_use(NULL);
+        close(socket);
+    }
+    cts_gpu_capture_release();
+    atomic_store(&phase, OFF);
+    atomic_store(&is_busy, false);
+    pthread_mutex_unlock(&gate);
+}
+
+void cts_gpu_before(enum cts_gpu_act act)
+{
+    const uint64_t launches = cts_gpu_counts.launches;
+    const int now = atomic_load(&phase);
+    if (!by_launches) return;
+    if (now == WAITING && act == CTS_GPU_ACT_LAUNCH && launches == first_launch) open_stretch();
+    if (now == OPEN && act != CTS_GPU_ACT_COPY_TO_HOST && launches > last_launch) close_stretch();
+}
+
+void cts_gpu_profiler(bool starts)
+{
+    if (by_launches) return;
+    const int now = atomic_load(&phase);
+    if (starts && now == WAITING) open_stretch();
+    if (!starts && now == OPEN) close_stretch();
+}
+
+static void at_exit(void)
+{
+    if (atomic_load(&phase) == OPEN) close_stretch();
+}
+
+/* The program ends: the driver still works in destructors of libraries that were loaded before it.
+ */
+__attribute__((destructor)) static void finish(void)
+{
+    struct cts_error error;
+    struct cts_buffer message = {0};
+    const int now = atomic_load(&phase);
+    if (now == OPEN) close_stretch();
+    if (now != WAITING || !cts_gpu_counts.launches) return;
+    const int socket = cts_try_connect(socket_path);
+    if (socket < 0) return;
+    const struct cts_trial_absence absence = {.launch_count = cts_gpu_counts.launches,
+                                              .reason = ""};
+    if (!cts_trial_put_absence(&message, &absence, &error))
+        (void)!cts_trial_send(socket, &message, &error);
+    cts_buffer_release(&message);
+    close(socket);
+}
