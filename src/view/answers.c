@@ -37,6 +37,7 @@ static const struct question {
     {"order", NULL, cts_view_fill_order, "application/octet-stream"},
     {"touching", cts_view_write_touching, NULL, NULL},
     {"conflicts", cts_view_write_conflicts, NULL, NULL},
+    {"history", cts_view_write_history, NULL, NULL},
     {"source", NULL, fill_source, "text/plain; charset=utf-8"},
     {"lines", cts_view_write_lines, NULL, NULL},
     {"findings", cts_view_write_findings, NULL, NULL},

@@ -51,6 +51,8 @@ cts_view_write cts_view_write_launch, cts_view_write_position, cts_view_write_gr
     cts_view_write_touching, cts_view_write_conflicts, cts_view_write_lines;
 /* findings-answers.c */
 cts_view_write cts_view_write_findings, cts_view_write_diff;
+/* byte-history.c */
+cts_view_write cts_view_write_history;
 /* column-answers.c */
 typedef enum cts_status cts_view_fill(const struct cts_view_request *request,
                                       struct cts_buffer *answer, struct cts_error *error);

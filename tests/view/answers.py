@@ -87,6 +87,39 @@ def check_records(server, launch, records, passing, query):
     assert answer["position"] == (places[0] if places else -1)
 
 
+def check_history(server, dumps, copies, sites):
+    """Every site of every launch that touches some bytes, lane by lane."""
+    for _ in range(6):
+        launch = random.choice(list(dumps))
+        some = random.choice([r for r in dumps[launch] if r["space"] == "global"])
+        first = random.choice(list(some["lanes"].values())) + random.randrange(-3, 8)
+        last = first + random.choice((0, 3, 200))
+        expected = collections.Counter()
+        for number, records in dumps.items():
+            for record in records:
+                lanes = len(touches(record, "global", first, last))
+                if lanes:
+                    expected[number, record["site"]] += lanes
+        answer = server.json("history", first=first, last=last)
+        rows = [row for row in answer["rows"] if row["launch"] is not None]
+        assert {(row["launch"], row["site"]): row["lanes"] for row in rows} == expected, (first, last)
+        assert all(row["reads"] == (sites[row["site"]] != "store") and
+                   row["writes"] == (sites[row["site"]] != "load") for row in rows)
+        assert [row["launch"] for row in rows] == sorted(row["launch"] for row in rows)
+        # Copies of whole rows: destination and source are one stretch each.
+        assert all(copy["height"] == copy["depth"] == 1 for copy in copies)
+        touched = {}
+        for copy in copies:
+            start, source, size = int(copy["destination"], 16), copy["source"], copy["width_bytes"]
+            writes = start <= last and start + size > first
+            reads = copy["kind"] != "memset" and int(source, 16) <= last and int(source, 16) + size > first
+            if reads or writes:
+                touched[copy["copy"]] = (reads, writes)
+        assert {row["copy"]: (row["reads"], row["writes"]) for row in answer["rows"]
+                if row["copy"] is not None} == touched
+        assert answer["total"] == len(answer["rows"])
+
+
 def check_groups(server, launch, passing, query):
     for by, key in (("site", lambda r: str(r["site"])), ("cta", lambda r: str(r["cta"])),
                     ("warp", lambda r: str(r["warp"])), ("operation", lambda r: r["operation"])):
@@ -219,6 +252,10 @@ small = f"{work}/small.run"
 subprocess.run([generate, small, "20000"], check=True, stdout=subprocess.DEVNULL)
 with Server(ctascope, run) as one:
     check_run(one, run)
+    dumps = {row["launch"]: dumped(run, row["launch"]) for row in one.json("launches")["rows"]}
+    copies = json.loads(subprocess.run([ctascope, "dump", run, "--table", "copies", "--format", "json"],
+                                       capture_output=True, check=True).stdout)["copies"]
+    check_history(one, dumps, copies, {site["site"]: site["kind"] for site in one.json("run")["sites"]})
     memory = one.json("communication")
     assert memory["totals"]["launches"] == one.json("run")["launchCount"]
 # Little memory, one thread: the same answers.

@@ -122,6 +122,22 @@ const { address, end } = await serve(ctascope, run),
 await showsTheFlow(page.locator(".pane[data-view=flow]"));
 await sumsOfALink(page.locator(".pane[data-view=flow]"));
 await leadsOn(page, page.locator(".pane[data-view=flow]"));
+// Who wrote bytes of z and who read them: all launches, from the selected bytes.
+const z = Number(flow.edges.find((e) => e.variable === "z").first_address);
+await page.goto(`${address}#launch=4&view=addresses&bytes=global:0x${z.toString(16)}-0x${(z + 3).toString(16)}`);
+await settle(page);
+await page.locator(".history summary").click();
+await settle(page);
+const users = await page.locator(".history li").allInnerTexts(),
+    said = users.map((user) => user.replace(/\s+/g, " ").trim());
+// Element 0 of z: shift writes it, and one thread of blur reads it.
+assert.equal(said.length, 2 * STEPS);
+assert.match(said[0], /^#3 shift writes flow\.cu:17 · 1 lane · z$/);
+assert.match(said[1], /^#4 blur reads flow\.cu:22 · 1 lane · z$/);
+found.push(...(await axeFinds(page, "history")));
+await page.locator(".history li button").nth(2).click();
+await settle(page);
+assert.match(await page.title(), /^Warps · #8 shift/);
 // The findings of the whole run have them, too: races first.
 await page.getByRole("tab", { name: "Findings" }).click();
 await page.getByRole("radio", { name: "whole run" }).click();

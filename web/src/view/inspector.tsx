@@ -2,6 +2,7 @@
 // findings at its line; the lanes that touched the selected bytes; and the pins, compared.
 import { count, counted } from "../format";
 import { useAsk } from "./ask";
+import { ByteHistory } from "./byte-history";
 import { Canvas, type Brush } from "./canvas";
 import { onlyThisWarp, togglePin } from "./keys";
 import { kindColour, kindOf, operationText, useModel, widthOf } from "./model";
@@ -290,6 +291,7 @@ function Touching() {
                     {isPinned(state.pins, { bytes: range }) ? "Unpin" : "Pin these bytes"}
                 </button>
             </div>
+            <ByteHistory range={range} />
             {touches.error && <Failed answer={touches} />}
             {touches.data && (
                 <p class="soft">

@@ -12,6 +12,7 @@ import type {
     FindingRow,
     Group,
     GroupBy,
+    HistoryRow,
     LaunchInfo,
     LaunchRow,
     LaunchSort,
@@ -271,6 +272,10 @@ export class ServerSource implements Source {
 
     other(): Source | null {
         return this.another;
+    }
+
+    history(first: number, last: number, signal?: AbortSignal): Promise<{ total: number; rows: HistoryRow[] }> {
+        return this.json("history", { first, last }, signal);
     }
 
     flow(signal?: AbortSignal): Promise<FlowData> {

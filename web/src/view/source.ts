@@ -178,6 +178,19 @@ export interface Touch {
     site: number;
 }
 
+// One that accesses some bytes: a site of a launch, or a copy or memset.
+export interface HistoryRow {
+    launch: number | null;
+    copy: number | null;
+    name: string | null; // of the kernel, or the kind of copy
+    rank: number;
+    site: number | null;
+    reads: boolean;
+    writes: boolean;
+    lanes: number; // 0: a copy
+    variable: string | null; // that the first byte belongs to at that time
+}
+
 export interface Conflict {
     first: number; // a maximal range of bytes that the same warps touch
     last: number;
@@ -330,6 +343,8 @@ export interface Source {
     runFindings?(signal?: AbortSignal): Promise<RunFindings>;
     diff(): Promise<Diff>; // with the other run
     other(): Source | null; // the other run itself
+    // Who accesses bytes of global memory in the whole run, in order; a page that holds one launch does not know.
+    history?(first: number, last: number, signal?: AbortSignal): Promise<{ total: number; rows: HistoryRow[] }>;
     // What passes between launches, copies and the host; a page that holds one launch does not know.
     flow?(signal?: AbortSignal): Promise<import("../flow-data").FlowData>;
     // The data of the report's communication and partition part (data.ts), made at first demand.
