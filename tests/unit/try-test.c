@@ -149,11 +149,12 @@ static void intervals_hold_the_median(void **state)
 /* ---- projections ---- */
 
 static uint64_t foretold(const struct cts_stretch *stretch, const struct cts_trial_plan *plan,
-                         const uint64_t *duration_ns)
+                         const uint64_t *duration_ns, uint64_t issue_ns, uint64_t wait_ns)
 {
     struct cts_error error;
     uint64_t elapsed_ns = 0;
-    assert_int_equal(cts_try_foretell(stretch, plan, duration_ns, &elapsed_ns, &error), CTS_OK);
+    const struct cts_try_costs costs = {duration_ns, issue_ns, wait_ns};
+    assert_int_equal(cts_try_foretell(stretch, plan, &costs, &elapsed_ns, &error), CTS_OK);
     return elapsed_ns;
 }
 
@@ -164,13 +165,15 @@ static void projections_follow_the_plan(void **state)
     const uint64_t duration_ns[] = {100, 200, 300, 1000, 0};
     const struct cts_try_change drop = {.kind = CTS_TRY_DROP, .op = 3, .other = CTS_TRIAL_NONE};
     struct cts_trial_plan plain = plan_of(&stretch, NULL, 0), less = plan_of(&stretch, &drop, 1);
-    assert_int_equal(foretold(&stretch, &plain, duration_ns), 1100);
-    assert_int_equal(foretold(&stretch, &less, duration_ns), 600);
+    assert_int_equal(foretold(&stretch, &plain, duration_ns, 0, 0), 1100);
+    assert_int_equal(foretold(&stretch, &less, duration_ns, 0, 0), 600);
+    /* the host has asked for 3 after four calls; it waits for it, and once more at the end */
+    assert_int_equal(foretold(&stretch, &plain, duration_ns, 50, 7), 4 * 50 + 1000 + 2 * 7);
     stretch.parallel_ctas = 1; /* 3 shares the device with 1 and 2 */
-    assert_int_equal(foretold(&stretch, &plain, duration_ns), 1600);
+    assert_int_equal(foretold(&stretch, &plain, duration_ns, 0, 0), 1600);
     stretch.ops[4].gap_ns = 0;
     plain.steps[1].gap_ns = 5000; /* the host asks late for 1, and so for all that follows */
-    assert_int_equal(foretold(&stretch, &plain, duration_ns), 5000 + 1500);
+    assert_int_equal(foretold(&stretch, &plain, duration_ns, 0, 0), 5000 + 1500);
     cts_trial_plan_release(&plain);
     cts_trial_plan_release(&less);
     cts_stretch_release(&stretch);

@@ -14,6 +14,7 @@ struct state {
 struct simulation {
     const struct cts_stretch *stretch;
     const struct cts_trial_plan *plan;
+    const struct cts_try_costs *costs;
     struct state *states;
     uint32_t *before;        /* by step: the one before it in its lane */
     double now_ns, host_ns;  /* when the host goes on */
@@ -29,8 +30,7 @@ static double demand_of(const struct simulation *s, const struct cts_trial_step 
     return (ctas < most ? ctas : most) / most;
 }
 
-static enum cts_status prepare(struct simulation *s, const uint64_t *duration_ns,
-                               struct cts_error *error)
+static enum cts_status prepare(struct simulation *s, struct cts_error *error)
 {
     uint32_t *const last = cts_array_zeroed(s->plan->lane_count, sizeof *last, error);
     if (!last) return CTS_MEMORY;
@@ -41,7 +41,7 @@ static enum cts_status prepare(struct simulation *s, const uint64_t *duration_ns
         if (step->op == CTS_TRIAL_NONE) continue;
         s->before[i] = last[step->lane];
         last[step->lane] = (uint32_t)i;
-        s->states[i].left_ns = (double)duration_ns[step->op] + (double)step->delay_ns;
+        s->states[i].left_ns = (double)s->costs->duration_ns[step->op] + (double)step->delay_ns;
         s->states[i].demand = demand_of(s, step);
     }
     free(last);
@@ -55,6 +55,14 @@ static bool all_done(const struct simulation *s, const struct cts_trial_step *st
     return true;
 }
 
+/* When the host has asked for the step that it is at. */
+static double asks_ns(const struct simulation *s)
+{
+    const struct cts_trial_step *const step = &s->plan->steps[s->next];
+    const uint64_t issue_ns = step->op == CTS_TRIAL_NONE ? 0 : s->costs->issue_ns;
+    return s->host_ns + (double)step->gap_ns + (double)issue_ns;
+}
+
 /* The host asks for what it can at this moment. */
 static void advance_host(struct simulation *s)
 {
@@ -62,7 +70,7 @@ static void advance_host(struct simulation *s)
         const struct cts_trial_step *const step = &s->plan->steps[s->next];
         struct state *const state = &s->states[s->next];
         if (!state->is_asked) {
-            const double ready_ns = s->host_ns + (double)step->gap_ns;
+            const double ready_ns = asks_ns(s);
             if (ready_ns > s->now_ns + 1e-6) return;
             s->host_ns = ready_ns;
             state->is_asked = true;
@@ -70,7 +78,10 @@ static void advance_host(struct simulation *s)
         const bool waits = step->op == CTS_TRIAL_NONE;
         if (waits && !all_done(s, step)) return;
         if (!waits && step->host_waits && !state->is_done) return;
-        if (waits || step->host_waits) s->host_ns = s->now_ns > s->host_ns ? s->now_ns : s->host_ns;
+        if (waits || step->host_waits) {
+            if (s->now_ns > s->host_ns) s->host_ns = s->now_ns;
+            s->host_ns += (double)s->costs->wait_ns;
+        }
         if (waits) state->is_done = true;
         s->next++;
     }
@@ -101,7 +112,7 @@ static double next_event(const struct simulation *s, double rate)
         if (next_ns < 0 || end_ns < next_ns) next_ns = end_ns;
     }
     if (s->next < s->plan->step_count && !s->states[s->next].is_asked) {
-        const double ask_ns = s->host_ns + (double)s->plan->steps[s->next].gap_ns;
+        const double ask_ns = asks_ns(s);
         if (next_ns < 0 || ask_ns < next_ns) next_ns = ask_ns;
     }
     return next_ns;
@@ -133,16 +144,18 @@ static void simulate(struct simulation *s)
 }
 
 enum cts_status cts_try_foretell(const struct cts_stretch *stretch,
-                                 const struct cts_trial_plan *plan, const uint64_t *duration_ns,
-                                 uint64_t *elapsed_ns, struct cts_error *error)
+                                 const struct cts_trial_plan *plan,
+                                 const struct cts_try_costs *costs, uint64_t *elapsed_ns,
+                                 struct cts_error *error)
 {
-    struct simulation s = {.stretch = stretch, .plan = plan};
+    struct simulation s = {.stretch = stretch, .plan = plan, .costs = costs};
     s.states = cts_array_zeroed(plan->step_count, sizeof *s.states, error);
     s.before = cts_array_zeroed(plan->step_count, sizeof *s.before, error);
     enum cts_status status = s.states && s.before ? CTS_OK : CTS_MEMORY;
-    if (!status) status = prepare(&s, duration_ns, error);
+    if (!status) status = prepare(&s, error);
     if (!status) simulate(&s);
-    *elapsed_ns = (uint64_t)(s.now_ns > s.host_ns ? s.now_ns : s.host_ns);
+    const double end_ns = s.now_ns > s.host_ns ? s.now_ns : s.host_ns;
+    *elapsed_ns = (uint64_t)end_ns + costs->wait_ns;
     free(s.states);
     free(s.before);
     return status;

@@ -48,12 +48,17 @@ void cts_try_judge_baseline(const struct cts_stretch *stretch,
 void cts_try_judge(const struct cts_stretch *stretch, const struct cts_try_baseline *baseline,
                    const struct cts_trial_result *result, struct cts_try_verdict *verdict);
 
-/* try-foretell.c: how long a plan takes if its operations take what they take unchanged
- * (`duration_ns`, by operation) and share the device: operations that run at the same time and want
- * more CTAs than it runs get equal parts. */
+/* try-foretell.c: how long a plan takes if its operations take what they take unchanged and share
+ * the device: operations that run at the same time and want more CTAs than it runs get equal parts.
+ */
+struct cts_try_costs {
+    const uint64_t *duration_ns; /* by operation */
+    uint64_t issue_ns;           /* the host's, to ask for an operation */
+    uint64_t wait_ns;            /* from the end of what the host waits for until it goes on */
+};
 CTS_MUST_CHECK enum cts_status cts_try_foretell(const struct cts_stretch *stretch,
                                                 const struct cts_trial_plan *plan,
-                                                const uint64_t *duration_ns, uint64_t *elapsed_ns,
-                                                struct cts_error *error);
+                                                const struct cts_try_costs *costs,
+                                                uint64_t *elapsed_ns, struct cts_error *error);
 
 #endif

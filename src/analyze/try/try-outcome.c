@@ -58,23 +58,45 @@ enum cts_status cts_try_measure_baseline(struct cts_try_outcome *outcome,
     return status;
 }
 
-/* What the projection says: the time that it saves, of the time that was measured. */
+static size_t count_waits(const struct cts_trial_plan *plan)
+{
+    size_t count = 1; /* the one at the end */
+    for (size_t i = 0; i < plan->step_count; i++)
+        count += plan->steps[i].op == CTS_TRIAL_NONE || plan->steps[i].host_waits;
+    return count;
+}
+
+/* What the unchanged stretch takes longer than its projection is the latency of its waits. */
+static enum cts_status find_costs(const struct cts_try_outcome *outcome,
+                                  struct cts_try_costs *costs, uint64_t *plain_ns,
+                                  struct cts_error *error)
+{
+    const struct cts_try_plan_options options = plan_options(outcome);
+    const uint64_t measured_ns = (uint64_t)outcome->baseline.elapsed_ns.median;
+    struct cts_trial_plan plain;
+    *costs = (struct cts_try_costs){.duration_ns = outcome->duration_ns,
+                                    .issue_ns = outcome->baseline_result.issue_ns};
+    enum cts_status status = cts_try_plan(&options, NULL, 0, &plain, error);
+    if (status) return status;
+    status = cts_try_foretell(outcome->stretch, &plain, costs, plain_ns, error);
+    if (!status && measured_ns > *plain_ns) {
+        costs->wait_ns = (measured_ns - *plain_ns) / count_waits(&plain);
+        status = cts_try_foretell(outcome->stretch, &plain, costs, plain_ns, error);
+    }
+    cts_trial_plan_release(&plain);
+    return status;
+}
+
+/* What the projection says: the part of the time that the change saves. */
 static enum cts_status foretell(const struct cts_try_outcome *outcome,
                                 const struct cts_trial_plan *plan, struct cts_try_verdict *verdict,
                                 struct cts_error *error)
 {
-    const struct cts_try_plan_options options = plan_options(outcome);
-    struct cts_trial_plan plain;
     uint64_t before_ns = 0, after_ns = 0;
-    enum cts_status status = cts_try_plan(&options, NULL, 0, &plain, error);
-    if (status) return status;
-    status = cts_try_foretell(outcome->stretch, &plain, outcome->duration_ns, &before_ns, error);
-    if (!status)
-        status = cts_try_foretell(outcome->stretch, plan, outcome->duration_ns, &after_ns, error);
-    cts_trial_plan_release(&plain);
-    if (!status && outcome->baseline.elapsed_ns.median > 0)
-        verdict->foretold =
-            ((double)before_ns - (double)after_ns) / outcome->baseline.elapsed_ns.median;
+    struct cts_try_costs costs;
+    enum cts_status status = find_costs(outcome, &costs, &before_ns, error);
+    if (!status) status = cts_try_foretell(outcome->stretch, plan, &costs, &after_ns, error);
+    if (!status && before_ns) verdict->foretold = 1 - (double)after_ns / (double)before_ns;
     return status;
 }
 

@@ -41,14 +41,16 @@ static uint64_t sum_busy_ns(struct cts_try_span *spans, size_t count)
     return busy_ns;
 }
 
-static enum cts_status ask(const struct cts_try_replay *replay, size_t index,
-                           struct cts_error *error)
+static enum cts_status ask(struct cts_try_replay *replay, size_t index, struct cts_error *error)
 {
     const struct cts_try_device *const device = replay->device;
     const struct cts_trial_step *const step = &replay->plan->steps[index];
     if (step->gap_ns) pause_host(step->gap_ns);
     if (step->op != CTS_TRIAL_NONE) {
+        const uint64_t start_ns = cts_clock_ns();
         const enum cts_status status = device->issue(device->state, index, error);
+        replay->issue_ns += cts_clock_ns() - start_ns;
+        replay->issue_count++;
         if (!status && step->host_waits) device->wait(device->state, index);
         return status;
     }
@@ -90,8 +92,11 @@ static enum cts_status run_once(struct cts_try_replay *replay, bool timed,
 enum cts_status cts_try_run(struct cts_try_replay *replay, struct cts_trial_time *time,
                             struct cts_error *error)
 {
+    const uint64_t issue_ns = replay->issue_ns, issue_count = replay->issue_count;
     const enum cts_status status = run_once(replay, true, time, error);
     if (status || replay->fault[0] || !replay->device->times_cost) return status;
+    replay->issue_ns = issue_ns; /* of the replay that was slowed down */
+    replay->issue_count = issue_count;
     return run_once(replay, false, time, error);
 }
 

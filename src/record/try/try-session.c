@@ -184,6 +184,8 @@ static enum cts_status run_trial(struct trial *trial, const struct cts_trial_pla
         status = repeat_once(trial, plan, error);
     if (status || *result->fault) return status;
     take_medians(trial, plan);
+    if (trial->replay.issue_count)
+        result->issue_ns = trial->replay.issue_ns / trial->replay.issue_count;
     if (plan->is_baseline) return cts_try_sum_up(trial->session->memory, result, error);
     return result->difference_count ? find_origins(trial, plan, error) : CTS_OK;
 }

@@ -250,6 +250,7 @@ static void carry_result(struct carrier *c, struct cts_trial_result *result)
         damaged(c, "it has different numbers of replays");
     numbers64(c, &result->step_ns, &result->step_count);
     u64(c, &result->changed_bytes);
+    u64(c, &result->issue_ns);
     text(c, &result->fault);
 }
 

@@ -176,6 +176,7 @@ struct cts_trial_result {
     uint64_t *step_ns;                      /* by step: the median time that it ran */
     size_t repeats, step_count;
     uint64_t changed_bytes; /* baseline: bytes of regions that the stretch changes */
+    uint64_t issue_ns;      /* that the host spends to ask for a step, on average */
     const char *fault;      /* why a replay failed; "": none did */
     void *storage;          /* owned: what `fault` lies in */
 };

@@ -14,7 +14,7 @@ static struct cts_gpu_capture *capture;
 static const struct cts_trial_plan *plan;
 static CUstream *lanes;
 static size_t lane_count;
-static CUevent *events; /* two for each step, then that of the beginning */
+static CUevent *events; /* two for each step, that of the beginning, and two with nothing between */
 static size_t event_count;
 static bool is_timed;
 static bool *is_awaited;               /* by step: another lane, or the host, waits for it */
@@ -158,8 +158,10 @@ static enum cts_status begin(void *state, const struct cts_trial_plan *asked, bo
     enum cts_status status = find_awaited(error);
     if (!status) status = patch_launches(error);
     if (!status) status = make_lanes(plan->lane_count ? plan->lane_count : 1, error);
-    if (!status) status = make_events(2 * plan->step_count + 1, error);
+    if (!status) status = make_events(2 * plan->step_count + 3, error);
     if (!status) note(cts_gpu_driver()->event_record(events[2 * plan->step_count], lanes[0]));
+    for (size_t i = 1; i < 3 && !status; i++)
+        note(cts_gpu_driver()->event_record(events[2 * plan->step_count + i], lanes[0]));
     if (!status) note(cts_gpu_driver()->stream_synchronize(lanes[0]));
     return status;
 }
@@ -265,6 +267,21 @@ static uint64_t time_of(CUevent event)
     return (uint64_t)((double)ms * 1e6);
 }
 
+/* What two events measure that have nothing between them: each step's time has that, too. */
+static uint64_t overhead_ns(void)
+{
+    const CUevent *const pair = &events[2 * plan->step_count + 1];
+    const uint64_t first_ns = time_of(pair[0]), second_ns = time_of(pair[1]);
+    return second_ns > first_ns ? second_ns - first_ns : 0;
+}
+
+static struct cts_try_span span_of(size_t step, uint64_t overhead)
+{
+    const uint64_t start_ns = time_of(events[2 * step]), end_ns = time_of(events[2 * step + 1]);
+    const uint64_t shorter_ns = end_ns > overhead ? end_ns - overhead : 0;
+    return (struct cts_try_span){start_ns, shorter_ns > start_ns ? shorter_ns : start_ns};
+}
+
 static bool end(void *state, struct cts_try_span *spans, char fault[CTS_TRY_FAULT_BYTES])
 {
     (void)state;
@@ -274,9 +291,9 @@ static bool end(void *state, struct cts_try_span *spans, char fault[CTS_TRY_FAUL
         snprintf(fault, CTS_TRY_FAULT_BYTES, "the driver returns error %d", (int)first_failure);
         return false;
     }
+    const uint64_t overhead = is_timed ? overhead_ns() : 0;
     for (size_t i = 0; i < plan->step_count && is_timed; i++)
-        if (plan->steps[i].op != CTS_TRIAL_NONE)
-            spans[i] = (struct cts_try_span){time_of(events[2 * i]), time_of(events[2 * i + 1])};
+        if (plan->steps[i].op != CTS_TRIAL_NONE) spans[i] = span_of(i, overhead);
     return true;
 }
 
