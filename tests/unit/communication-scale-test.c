@@ -13,8 +13,8 @@
 #include "count.h"
 #include "record-fixture.h"
 
-/* The thread sanitizer sees the same in an eighth. */
-#ifdef CTS_TESTS_UNDER_TSAN
+/* The sanitizers see the same in an eighth. */
+#if defined(CTS_TESTS_UNDER_TSAN) || defined(CTS_TESTS_UNDER_ASAN)
 enum { SCALE = 1 << 17 };
 #else
 enum { SCALE = 1 << 20 };
