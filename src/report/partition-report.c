@@ -109,16 +109,12 @@ static void print_limit(const struct cts_partition *p, const struct cts_partitio
     print_launches(p, a->scale, file);
 }
 
-enum cts_status cts_partition_print_answer(const struct cts_partition_report *r, FILE *file,
-                                           struct cts_error *error)
+/* What splitting gains, and what limits it. */
+static void print_verdict(const struct cts_partition_report *r, FILE *file)
 {
     const struct cts_partition_answer *const a = r->answer;
     const struct cts_partition *const p = r->partition;
     const struct cts_partition_scale *const s = a->scale;
-    if (a->verdict == CTS_PARTITION_NO_DATA || !s) {
-        cts_print_paragraph(file, 2, "No gain expected: the run reads and writes no global memory");
-        return CTS_OK;
-    }
     const char *const mapping = p->mappings[s->mapping];
     const double efficiency = s->time.no_overlap_speedup / s->partition_count;
     if (a->verdict == CTS_PARTITION_NO_GAIN)
@@ -143,28 +139,31 @@ enum cts_status cts_partition_print_answer(const struct cts_partition_report *r,
         print_limit(p, a, file);
     else if (a->verdict != CTS_PARTITION_NO_GAIN)
         print_launches(p, s, file);
-    if (!s->traffic_bytes) {
-        cts_print_paragraph(
-            file, 2,
-            "  No traffic between partitions from one launch to the next; what CTAs of one "
-            "launch exchange is not counted");
-    } else {
-        cts_print_paragraph(
-            file, 2,
-            "  %s of traffic between partitions; other partitions read %s of the written bytes",
-            cts_bytes_text(s->traffic_bytes).text,
-            cts_percent_text(s->shared_bytes, p->total.written_bytes).text);
-        if (s->replica_bytes < s->traffic_bytes)
-            cts_print_paragraph(
-                file, 2, "  %s if each partition keeps fetched bytes until they are rewritten",
-                cts_bytes_text(s->replica_bytes).text);
-        if (p->options.l2_bytes)
-            cts_print_paragraph(file, 2, "  A cache of %s per partition holds at least %s of it",
-                                cts_bytes_text(p->options.l2_bytes).text,
-                                cts_bytes_text(s->held_bytes).text);
-        const enum cts_status status = print_source(r, file, error);
-        if (status) return status;
-    }
+}
+
+static void print_traffic(const struct cts_partition *p, const struct cts_partition_scale *s,
+                          FILE *file)
+{
+    cts_print_paragraph(
+        file, 2,
+        "  %s of traffic between partitions; other partitions read %s of the written bytes",
+        cts_bytes_text(s->traffic_bytes).text,
+        cts_percent_text(s->shared_bytes, p->total.written_bytes).text);
+    if (s->replica_bytes < s->traffic_bytes)
+        cts_print_paragraph(file, 2,
+                            "  %s if each partition keeps fetched bytes until they are rewritten",
+                            cts_bytes_text(s->replica_bytes).text);
+    if (p->options.l2_bytes)
+        cts_print_paragraph(file, 2, "  A cache of %s per partition holds at least %s of it",
+                            cts_bytes_text(p->options.l2_bytes).text,
+                            cts_bytes_text(s->held_bytes).text);
+}
+
+/* How much hangs on the mapping, and on who touches memory first. */
+static void print_choices(const struct cts_partition *p, const struct cts_partition_answer *a,
+                          FILE *file)
+{
+    const struct cts_partition_scale *const s = a->scale;
     if (a->mapping_matters)
         cts_print_paragraph(file, 2, "  The mapping matters: with %s it is %s",
                             p->mappings[a->worst->mapping],
@@ -178,6 +177,29 @@ enum cts_status cts_partition_print_answer(const struct cts_partition_report *r,
             cts_bytes_text(s->touch_remote_read_bytes).text,
             cts_bytes_text(s->touch_remote_write_bytes).text,
             a->writes_dominate ? "; writes dominate" : "");
+}
+
+enum cts_status cts_partition_print_answer(const struct cts_partition_report *r, FILE *file,
+                                           struct cts_error *error)
+{
+    const struct cts_partition_answer *const a = r->answer;
+    const struct cts_partition_scale *const s = a->scale;
+    if (a->verdict == CTS_PARTITION_NO_DATA || !s) {
+        cts_print_paragraph(file, 2, "No gain expected: the run reads and writes no global memory");
+        return CTS_OK;
+    }
+    print_verdict(r, file);
+    if (!s->traffic_bytes) {
+        cts_print_paragraph(
+            file, 2,
+            "  No traffic between partitions from one launch to the next; what CTAs of one "
+            "launch exchange is not counted");
+    } else {
+        print_traffic(r->partition, s, file);
+        const enum cts_status status = print_source(r, file, error);
+        if (status) return status;
+    }
+    print_choices(r->partition, a, file);
     return CTS_OK;
 }
 
