@@ -7,6 +7,7 @@
 
 #include <cuda_profiler_api.h>
 #include <cuda_runtime.h>
+#include <nvtx3/nvToolsExt.h>
 #include <unistd.h>
 
 static const int COUNT = 4096;
@@ -79,6 +80,17 @@ int main(int argc, char **argv)
     }
     if (is("killed-before")) raise(SIGKILL);
     if (is("large")) cudaMalloc(&x, 80 << 20);
+    if (is("ranges")) {
+        for (int i = 0; i < 3; i++) {
+            fill<<<16, 256>>>(y, i);
+            nvtxRangePushA("step");
+            fill<<<16, 256>>>(x, i + 1);
+            twice<<<16, 256>>>(x, y);
+            nvtxRangePop();
+            cudaDeviceSynchronize();
+        }
+        return 0;
+    }
     cudaProfilerStart();
     fill<<<16, 256>>>(x, 1);
     if (is("killed")) raise(SIGKILL);

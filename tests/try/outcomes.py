@@ -86,6 +86,16 @@ class Tester:
         freed = self.answer("freed", "--repeat", "launch:2")["trials"][0]
         self.expect(freed["result"] == "same", "freed", freed)
 
+    def stretches(self):
+        for options, launches, drop in ((("--range", "step"), 2, "launch:1"),
+                                        (("--iteration", "1"), 3, "launch:4"),
+                                        (("--launches", "4-5"), 2, "launch:4")):
+            answer = self.answer("ranges", *options, "--drop", drop)
+            self.expect(answer and answer["stretch"]["launches"] == launches, "ranges", f"{options}: {answer}")
+            self.expect(answer and answer["trials"][0]["result"] == "differs", "ranges", f"{options}: {answer}")
+        self.expect("no launch, copy or memset lies in" in self.run("ranges", "--range", "other").stderr, "ranges",
+                    "another range")
+
     def full_output(self):
         with open("/dev/full", "w", encoding="utf-8") as full:
             ran = subprocess.run([self.ctascope, "try", "--format", "json", "--", self.binary, "plain"],
@@ -101,6 +111,7 @@ def main():
         tester.unchanged()
         tester.unjudged()
         tester.trials()
+        tester.stretches()
         tester.full_output()
     print(f"{tester.failures} failures")
     return tester.failures > 0

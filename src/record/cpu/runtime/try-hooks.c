@@ -29,6 +29,7 @@ static int (*is_in_range)(void);
 static pthread_mutex_t gate = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t gate_opens = PTHREAD_COND_INITIALIZER;
 static pthread_t busy_thread;
+static pthread_t opener; /* of a range: it is in that, other threads need not be */
 
 /* ---- the gate ---- */
 
@@ -84,6 +85,7 @@ static uint64_t limit_bytes(void)
 static void open_stretch(void)
 {
     if (!close_gate(CTS_TRY_WAITING)) return;
+    opener = pthread_self();
     drain_devices();
     cts_try_capture_open(limit_bytes(), &cts_try_cpu_device);
     open_gate(CTS_TRY_OPEN);
@@ -117,17 +119,26 @@ static void close_stretch(void)
 
 /* ---- what the program does ---- */
 
+static bool has_left_range(void)
+{
+    return selection == SELECT_RANGE && pthread_equal(opener, pthread_self()) && !is_in_range();
+}
+
 static void enter(void)
 {
     pass_gate();
-    if (atomic_load(&cts_try_phase) == CTS_TRY_OPEN) cts_try_note_call(cts_clock_ns());
+    if (atomic_load(&cts_try_phase) != CTS_TRY_OPEN) return;
+    if (has_left_range())
+        close_stretch();
+    else
+        cts_try_note_call(cts_clock_ns());
 }
 
 /* Whether the stretch goes on with this. */
 static bool belongs(const struct cts_work *work)
 {
     if (selection == SELECT_PROFILER) return true;
-    if (selection == SELECT_RANGE) return is_in_range && is_in_range();
+    if (selection == SELECT_RANGE) return !has_left_range();
     if (work && work->kind == CTS_WORK_COPY && strcmp(work->copy.kind, "DtoH") == 0) return true;
     cts_streams_lock();
     const bool is_over = cts_try_counts.launches > last_launch;
