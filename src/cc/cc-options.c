@@ -245,6 +245,13 @@ static void change(struct parser *parser, const struct cc_option *option, const 
         cc_list_add(&request->link, "-shared");
         cc_list_add(&request->host, "-fPIC");
         break;
+    case CC_SET_MODULE:
+        request->module = parser->arguments[parser->at];
+        request->module += strspn(request->module, "-");
+        cc_list_add(&request->link, "-shared");
+        cc_list_add(&request->link, "-Wl,-Bsymbolic"); /* its variables are its own */
+        cc_list_add(&request->host, "-fPIC");
+        break;
     case CC_SET_KERNEL_NAME:
         set_kernel_name(request, value);
         break;
@@ -454,6 +461,9 @@ static enum cts_status parse_all(struct parser *parser)
 
 static enum cts_status check(const struct cc_request *request, struct cts_error *error)
 {
+    if (request->module && request->for_cuda)
+        return cts_fail(error, CTS_USAGE, "option '-%s' is for the CPU device (--device=cpu) only",
+                        request->module);
     size_t source_count = 0;
     for (size_t i = 0; i < request->input_count; i++)
         source_count += request->inputs[i].language != CC_LINKER_INPUT;

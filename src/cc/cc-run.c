@@ -15,20 +15,20 @@ static const char *base_name(const char *path)
     return slash ? slash + 1 : path;
 }
 
-/* "dir/k.cu" -> "k.o", in the directory asked for. */
-static const char *default_object(struct cc_request *request, const char *source)
+/* "dir/k.cu" -> "k.SUFFIX", in the directory asked for. */
+static const char *default_name(struct cc_request *request, const char *source, const char *suffix)
 {
     const char *const base = base_name(source), *const dot = strrchr(base, '.');
     const int stem = (int)(dot ? (size_t)(dot - base) : strlen(base));
     const char *const directory = request->directory;
-    return cc_text(&request->pool, "%s%s%.*s.o", directory ? directory : "", directory ? "/" : "",
-                   stem, base);
+    return cc_text(&request->pool, "%s%s%.*s.%s", directory ? directory : "", directory ? "/" : "",
+                   stem, base, suffix);
 }
 
 static const char *object_of(struct cc_request *request, const struct cc_input *input)
 {
     if (request->stage == CC_OBJECT && request->output) return request->output;
-    return default_object(request, input->path);
+    return default_name(request, input->path, "o");
 }
 
 /* ---- sources ---- */
@@ -117,6 +117,13 @@ static const char *own_library(struct cc_session *session, const char *word)
     return word;
 }
 
+static const char *linked_name(struct cc_request *request)
+{
+    if (request->output) return request->output;
+    return request->module ? default_name(request, request->inputs[0].path, request->module)
+                           : "a.out";
+}
+
 /* The sources' objects take the places of their sources among the link's arguments. */
 static int link_program(struct cc_session *session, const struct cc_list *objects_of_input)
 {
@@ -137,7 +144,7 @@ static int link_program(struct cc_session *session, const struct cc_list *object
     }
     add_runtime(session, &process.command);
     cc_list_add(&process.command, "-o");
-    cc_list_add(&process.command, request->output ? request->output : "a.out");
+    cc_list_add(&process.command, linked_name(request));
     process.messages = cc_session_file(session, "link", "txt");
     const int status = cc_process_run(session, &process);
     char *const messages = cc_read_messages(process.messages);

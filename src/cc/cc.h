@@ -58,7 +58,8 @@ struct cc_request {
     struct cc_pool pool;
     enum cc_stage stage;
     bool for_cuda;
-    const char *output;    /* -o, or NULL */
+    const char *output; /* -o, or NULL */
+    const char *module; /* -fatbin, -cubin, -ptx without dashes: what cuModuleLoad() takes; NULL */
     const char *directory; /* -odir, or NULL */
     struct cc_input *inputs;
     size_t input_count, input_capacity;

@@ -214,9 +214,10 @@ static void test_what_is_refused(void **state)
     (void)state;
     assert_refused("--frobnicate k.cu", "unknown option '--frobnicate'");
     assert_refused("k.cu -o", "option '-o' needs a value");
-    assert_refused("-ptx k.cu",
-                   "option '-ptx' is not supported: ctascope cc makes machine code for "
-                   "this host, in objects, libraries and programs");
+    assert_refused("--device=cuda -ptx k.cu",
+                   "option '-ptx' is for the CPU device (--device=cpu) only");
+    assert_refused("-S k.cu", "option '-S' is not supported: ctascope cc makes machine code for "
+                              "this host, in objects, libraries and programs");
     assert_refused("--device=abacus k.cu", "unknown --device value 'abacus' (one of: cpu, cuda)");
     assert_refused("-O2", "no input files");
     assert_refused("-c a.cu b.cu -o c.o",

@@ -116,8 +116,8 @@ expect 0 "flags of the environment" env NVCC_PREPEND_FLAGS='-DSCALE=5 -DSCALE' \
     NVCC_APPEND_FLAGS="-USCALE '-DSCALE=(2 + 5)' -o k4" "$ctascope" cc "with space/k.cu"
 expect 0 "flags of the environment: run" ./k4
 says "flags of the environment" out 441
-expect 2 "PTX" "$ctascope" cc -ptx "with space/k.cu"
-says "PTX" err "option '-ptx' is not supported: ctascope cc makes machine code"
+expect 2 "assembly" "$ctascope" cc -S "with space/k.cu"
+says "assembly" err "option '-S' is not supported: ctascope cc makes machine code"
 
 # what is not supported ends with two lines: what, and what to do; a program's own errors do not
 printf '__global__ void child(int *p) { *p = 1; }\n__global__ void k(int *p) { child<<<1, 1>>>(p); }\n' > nested.cu

@@ -14,6 +14,7 @@ CUresult cuCtxCreate_v4(CUcontext *pctx, const void *parameters, unsigned int fl
 #pragma GCC visibility pop
 
 #include "copy-api.h"
+#include "driver.h"
 #include "range.h"
 
 enum { CONTEXT_STACK_MAX = 32 };
@@ -32,7 +33,7 @@ static const struct result {
 };
 enum { RESULT_COUNT = sizeof results / sizeof *results };
 
-static CUresult result_of(cudaError_t error)
+CUresult cts_driver_result(cudaError_t error)
 {
     for (size_t i = 0; i < RESULT_COUNT; i++)
         if (results[i].error == error) return results[i].result;
@@ -47,18 +48,13 @@ static const struct result *find_result(CUresult result)
     return NULL;
 }
 
-/* What the driver API returns is never the runtime API's last error. */
-#define KEEP_LAST_ERROR()                                                                          \
-    const cudaError_t kept_error __attribute__((cleanup(cts_restore_last_error), unused)) =        \
-        cts_last_error()
-
 /* A function that is one of the runtime's. */
 #define FORWARD(name, parameters, call)                                                            \
     CUresult name parameters                                                                       \
     {                                                                                              \
         CTS_CALL();                                                                                \
-        KEEP_LAST_ERROR();                                                                         \
-        return result_of(call);                                                                    \
+        CTS_KEEP_LAST_ERROR();                                                                     \
+        return cts_driver_result(call);                                                            \
     }
 
 static CUcontext context_of(int device)
@@ -73,15 +69,15 @@ static int device_of(CUcontext context)
 
 CUresult cuInit(unsigned int flags)
 {
-    KEEP_LAST_ERROR();
+    CTS_KEEP_LAST_ERROR();
     if (flags) return CUDA_ERROR_INVALID_VALUE;
-    return result_of(cts_enter_lenient());
+    return cts_driver_result(cts_enter_lenient());
 }
 
 CUresult cuDriverGetVersion(int *driverVersion)
 {
-    KEEP_LAST_ERROR();
-    return result_of(cudaDriverGetVersion(driverVersion));
+    CTS_KEEP_LAST_ERROR();
+    return cts_driver_result(cudaDriverGetVersion(driverVersion));
 }
 
 CUresult cuGetErrorName(CUresult error, const char **pStr)
@@ -104,10 +100,10 @@ CUresult cuGetErrorString(CUresult error, const char **pStr)
 
 CUresult cuDeviceGet(CUdevice *device, int ordinal)
 {
-    KEEP_LAST_ERROR();
+    CTS_KEEP_LAST_ERROR();
     if (!device) return CUDA_ERROR_INVALID_VALUE;
     const cudaError_t error = cts_enter_lenient();
-    if (error != cudaSuccess) return result_of(error);
+    if (error != cudaSuccess) return cts_driver_result(error);
     if (!cts_device_is_valid(ordinal)) return CUDA_ERROR_INVALID_DEVICE;
     *device = ordinal;
     return CUDA_SUCCESS;
@@ -115,45 +111,45 @@ CUresult cuDeviceGet(CUdevice *device, int ordinal)
 
 CUresult cuDeviceGetCount(int *count)
 {
-    KEEP_LAST_ERROR();
-    return result_of(cudaGetDeviceCount(count));
+    CTS_KEEP_LAST_ERROR();
+    return cts_driver_result(cudaGetDeviceCount(count));
 }
 
 CUresult cuDeviceGetName(char *name, int len, CUdevice dev)
 {
-    KEEP_LAST_ERROR();
+    CTS_KEEP_LAST_ERROR();
     struct cudaDeviceProp prop;
     if (!name || len <= 0) return CUDA_ERROR_INVALID_VALUE;
     const cudaError_t error = cudaGetDeviceProperties(&prop, dev);
     if (error == cudaSuccess) snprintf(name, (size_t)len, "%s", prop.name);
-    return result_of(error);
+    return cts_driver_result(error);
 }
 
 CUresult cuDeviceGetUuid(CUuuid *uuid, CUdevice dev)
 {
-    KEEP_LAST_ERROR();
+    CTS_KEEP_LAST_ERROR();
     struct cudaDeviceProp prop;
     if (!uuid) return CUDA_ERROR_INVALID_VALUE;
     const cudaError_t error = cudaGetDeviceProperties(&prop, dev);
     if (error == cudaSuccess) *uuid = prop.uuid;
-    return result_of(error);
+    return cts_driver_result(error);
 }
 
 CUresult cuDeviceTotalMem(size_t *bytes, CUdevice dev)
 {
-    KEEP_LAST_ERROR();
+    CTS_KEEP_LAST_ERROR();
     struct cudaDeviceProp prop;
     if (!bytes) return CUDA_ERROR_INVALID_VALUE;
     const cudaError_t error = cudaGetDeviceProperties(&prop, dev);
     if (error == cudaSuccess) *bytes = prop.totalGlobalMem;
-    return result_of(error);
+    return cts_driver_result(error);
 }
 
 CUresult cuDeviceGetAttribute(int *pi, CUdevice_attribute attrib, CUdevice dev)
 {
-    KEEP_LAST_ERROR();
+    CTS_KEEP_LAST_ERROR();
     /* The two APIs number attributes alike. */
-    return result_of(cudaDeviceGetAttribute(pi, (enum cudaDeviceAttr)attrib, dev));
+    return cts_driver_result(cudaDeviceGetAttribute(pi, (enum cudaDeviceAttr)attrib, dev));
 }
 
 CUresult cuDeviceComputeCapability(int *major, int *minor, CUdevice dev)
@@ -167,17 +163,17 @@ CUresult cuDeviceComputeCapability(int *major, int *minor, CUdevice dev)
 
 CUresult cuDeviceCanAccessPeer(int *canAccessPeer, CUdevice dev, CUdevice peerDev)
 {
-    KEEP_LAST_ERROR();
-    return result_of(cudaDeviceCanAccessPeer(canAccessPeer, dev, peerDev));
+    CTS_KEEP_LAST_ERROR();
+    return cts_driver_result(cudaDeviceCanAccessPeer(canAccessPeer, dev, peerDev));
 }
 
 /* ---- contexts ---- */
 
 CUresult cuDevicePrimaryCtxRetain(CUcontext *pctx, CUdevice dev)
 {
-    KEEP_LAST_ERROR();
+    CTS_KEEP_LAST_ERROR();
     const cudaError_t error = cts_enter_lenient();
-    if (error != cudaSuccess) return result_of(error);
+    if (error != cudaSuccess) return cts_driver_result(error);
     if (!pctx) return CUDA_ERROR_INVALID_VALUE;
     if (!cts_device_is_valid(dev)) return CUDA_ERROR_INVALID_DEVICE;
     *pctx = context_of(dev);
@@ -191,7 +187,7 @@ CUresult cuDevicePrimaryCtxRelease(CUdevice dev)
 
 CUresult cuCtxSetCurrent(CUcontext ctx)
 {
-    KEEP_LAST_ERROR();
+    CTS_KEEP_LAST_ERROR();
     if (!ctx) {
         depth = 0;
         return CUDA_SUCCESS;
@@ -199,16 +195,16 @@ CUresult cuCtxSetCurrent(CUcontext ctx)
     if (!cts_device_is_valid(device_of(ctx))) return CUDA_ERROR_INVALID_CONTEXT;
     if (depth == 0) depth = 1;
     stack[depth - 1] = (uint8_t)device_of(ctx);
-    return result_of(cudaSetDevice(device_of(ctx)));
+    return cts_driver_result(cudaSetDevice(device_of(ctx)));
 }
 
 CUresult cuCtxPushCurrent(CUcontext ctx)
 {
-    KEEP_LAST_ERROR();
+    CTS_KEEP_LAST_ERROR();
     if (!cts_device_is_valid(device_of(ctx)) || depth == CONTEXT_STACK_MAX)
         return CUDA_ERROR_INVALID_CONTEXT;
     stack[depth++] = (uint8_t)device_of(ctx);
-    return result_of(cudaSetDevice(device_of(ctx)));
+    return cts_driver_result(cudaSetDevice(device_of(ctx)));
 }
 
 CUresult cuCtxPopCurrent(CUcontext *pctx)
@@ -230,7 +226,7 @@ CUresult cuCtxGetCurrent(CUcontext *pctx)
 CUresult cuCtxCreate(CUcontext *pctx, unsigned int flags, CUdevice dev)
 {
     CTS_CALL();
-    KEEP_LAST_ERROR();
+    CTS_KEEP_LAST_ERROR();
     (void)flags; /* how to wait: a hint */
     const CUresult result = cuDevicePrimaryCtxRetain(pctx, dev);
     return result == CUDA_SUCCESS ? cuCtxPushCurrent(*pctx) : result;
@@ -238,17 +234,17 @@ CUresult cuCtxCreate(CUcontext *pctx, unsigned int flags, CUdevice dev)
 
 CUresult cuCtxCreate_v4(CUcontext *pctx, const void *parameters, unsigned int flags, CUdevice dev)
 {
-    if (parameters) return result_of(cts_refuse("cuCtxCreate", "contexts with parameters"));
+    if (parameters) return cts_driver_result(cts_refuse("cuCtxCreate", "contexts with parameters"));
     return cuCtxCreate(pctx, flags, dev);
 }
 
 CUresult cuCtxDestroy(CUcontext ctx)
 {
     CTS_CALL();
-    KEEP_LAST_ERROR();
+    CTS_KEEP_LAST_ERROR();
     if (!cts_device_is_valid(device_of(ctx))) return CUDA_ERROR_INVALID_CONTEXT;
     if (depth && stack[depth - 1] == device_of(ctx)) depth--;
-    return result_of(cudaDeviceSynchronize());
+    return cts_driver_result(cudaDeviceSynchronize());
 }
 
 CUresult cuCtxGetDevice(CUdevice *device)
@@ -268,23 +264,23 @@ FORWARD(cuMemGetInfo, (size_t *free_bytes, size_t *total), cudaMemGetInfo(free_b
 CUresult cuMemAlloc(CUdeviceptr *dptr, size_t bytesize)
 {
     CTS_CALL();
-    KEEP_LAST_ERROR();
+    CTS_KEEP_LAST_ERROR();
     void *pointer = NULL;
     if (!dptr || bytesize == 0) return CUDA_ERROR_INVALID_VALUE;
     const cudaError_t error = cudaMalloc(&pointer, bytesize);
     *dptr = (CUdeviceptr)pointer;
-    return result_of(error);
+    return cts_driver_result(error);
 }
 
 CUresult cuMemAllocManaged(CUdeviceptr *dptr, size_t bytesize, unsigned int flags)
 {
     CTS_CALL();
-    KEEP_LAST_ERROR();
+    CTS_KEEP_LAST_ERROR();
     void *pointer = NULL;
     if (!dptr) return CUDA_ERROR_INVALID_VALUE;
     const cudaError_t error = cudaMallocManaged(&pointer, bytesize, flags);
     *dptr = (CUdeviceptr)pointer;
-    return result_of(error);
+    return cts_driver_result(error);
 }
 
 FORWARD(cuMemFree, (CUdeviceptr dptr), cudaFree((void *)dptr))
@@ -313,7 +309,7 @@ static CUresult fill(CUdeviceptr destination, uint32_t value, uint32_t element_b
                      CUstream stream)
 {
     const cudaError_t entered = cts_enter();
-    if (entered != cudaSuccess) return result_of(entered);
+    if (entered != cudaSuccess) return cts_driver_result(entered);
     if (destination % element_bytes || count > SIZE_MAX / element_bytes)
         return CUDA_ERROR_INVALID_VALUE;
     const struct cts_geometry geometry = {.destination = destination,
@@ -322,41 +318,41 @@ static CUresult fill(CUdeviceptr destination, uint32_t value, uint32_t element_b
                                           .depth = 1,
                                           .destination_pitch = count * element_bytes,
                                           .destination_slice = count * element_bytes};
-    return result_of(cts_fill(&geometry, value, element_bytes, stream));
+    return cts_driver_result(cts_fill(&geometry, value, element_bytes, stream));
 }
 
 CUresult cuMemsetD8(CUdeviceptr dstDevice, unsigned char uc, size_t n)
 {
     CTS_CALL();
-    KEEP_LAST_ERROR();
+    CTS_KEEP_LAST_ERROR();
     return fill(dstDevice, uc, 1, n, NULL);
 }
 
 CUresult cuMemsetD16(CUdeviceptr dstDevice, unsigned short us, size_t n)
 {
     CTS_CALL();
-    KEEP_LAST_ERROR();
+    CTS_KEEP_LAST_ERROR();
     return fill(dstDevice, us, 2, n, NULL);
 }
 
 CUresult cuMemsetD32(CUdeviceptr dstDevice, unsigned int ui, size_t n)
 {
     CTS_CALL();
-    KEEP_LAST_ERROR();
+    CTS_KEEP_LAST_ERROR();
     return fill(dstDevice, ui, 4, n, NULL);
 }
 
 CUresult cuMemsetD8Async(CUdeviceptr dstDevice, unsigned char uc, size_t n, CUstream hStream)
 {
     CTS_CALL();
-    KEEP_LAST_ERROR();
+    CTS_KEEP_LAST_ERROR();
     return fill(dstDevice, uc, 1, n, hStream);
 }
 
 CUresult cuMemsetD32Async(CUdeviceptr dstDevice, unsigned int ui, size_t n, CUstream hStream)
 {
     CTS_CALL();
-    KEEP_LAST_ERROR();
+    CTS_KEEP_LAST_ERROR();
     return fill(dstDevice, ui, 4, n, hStream);
 }
 

@@ -399,6 +399,30 @@ struct cts_cpu_kernel *cts_registry_kernel(const void *host_function)
     return look_up(host_function, SYMBOL_KERNEL);
 }
 
+static const void *find_name(const struct cts_image *image, const char *name, enum symbol_kind kind)
+{
+    const void *host = NULL;
+    pthread_mutex_lock(&lock);
+    for (size_t i = 0; i < BUCKET_COUNT && !host; i++)
+        for (struct symbol *symbol = atomic_load(&buckets[i]); symbol && !host;
+             symbol = symbol->next)
+            if (symbol->kind == kind && !symbol->binary->is_gone &&
+                symbol->binary->image.low == image->low && strcmp(symbol->name, name) == 0)
+                host = atomic_load(&symbol->host);
+    pthread_mutex_unlock(&lock);
+    return host;
+}
+
+const void *cts_registry_stub(const struct cts_image *image, const char *name)
+{
+    return find_name(image, name, SYMBOL_KERNEL);
+}
+
+const void *cts_registry_shadow(const struct cts_image *image, const char *name)
+{
+    return find_name(image, name, SYMBOL_VARIABLE);
+}
+
 const struct cts_variable_desc *cts_registry_variable(const void *shadow)
 {
     return look_up(shadow, SYMBOL_VARIABLE);

@@ -39,6 +39,11 @@ struct cts_cpu_kernel {
 /* The kernel behind a host stub; NULL, and one line the first time, when there is none. */
 struct cts_cpu_kernel *cts_registry_kernel(const void *host_function);
 
+/* The host's stub of a kernel, or its shadow of a variable, of a library, by the mangled name;
+ * NULL: there is none. */
+const void *cts_registry_stub(const struct cts_image *image, const char *name);
+const void *cts_registry_shadow(const struct cts_image *image, const char *name);
+
 /* Address and size of a variable by the host's shadow; NULL when unknown. */
 const struct cts_variable_desc *cts_registry_variable(const void *shadow);
 
