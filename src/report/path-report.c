@@ -189,6 +189,23 @@ static enum cts_status print_devices(const struct cts_path_report *report, FILE 
     return status;
 }
 
+/* The ranks that others wait for most. */
+static enum cts_status print_ranks(const struct cts_path_report *report, FILE *file,
+                                   struct cts_error *error)
+{
+    enum { RANKS = 5 };
+    const size_t count = report->result->process_count;
+    bool any = false;
+    for (size_t i = 0; i < count; i++) any |= report->result->ranks[i].delayed_ns > 0;
+    if (!any) return CTS_OK;
+    fprintf(file, "\n  Ranks that others wait for, and what they do longer than the others\n");
+    const enum cts_status status =
+        print_rows(report, CTS_PATH_SHEET_RANK,
+                   &(struct cts_sheet_choice){.sort = "delayed_ns", .limit = RANKS}, file, error);
+    if (!status && count > RANKS) fprintf(file, "  %zu more ranks: --per rank\n", count - RANKS);
+    return status;
+}
+
 enum cts_status cts_path_print_summary(const struct cts_path_report *report, size_t top, FILE *file,
                                        struct cts_error *error)
 {
@@ -196,6 +213,7 @@ enum cts_status cts_path_print_summary(const struct cts_path_report *report, siz
     enum cts_status status = print_activities(report, top, file, error);
     if (!status) status = print_patterns(report, file, error);
     if (!status && report->result->wait_ns) status = print_instances(report, file, error);
+    if (!status) status = print_ranks(report, file, error);
     if (!status) status = print_devices(report, file, error);
     if (status) return status;
     struct cts_path_words words;

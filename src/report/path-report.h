@@ -25,7 +25,8 @@ struct cts_path_report {
     X(ACTIVITY, "activity")                                                                        \
     X(PATTERN, "pattern")                                                                          \
     X(INSTANCE, "instance")                                                                        \
-    X(DEVICE, "device")
+    X(DEVICE, "device")                                                                            \
+    X(RANK, "rank")
 enum cts_path_sheet {
 #define X(name, text) CTS_PATH_SHEET_##name,
     CTS_PATH_SHEETS(X)

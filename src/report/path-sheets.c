@@ -258,6 +258,28 @@ static void device_row(const void *state, size_t index, struct cts_sheet_row *ce
     CTS_SHEET_FILL(cells, DEVICE_COLUMNS);
 }
 
+/* ---- ranks ---- */
+
+#define RANK_COLUMNS(COLUMN)                                                                       \
+    COLUMN(rank, "rank", ID, row->rank)                                                            \
+    COLUMN(delayed_ns, "others wait", TIME, row->delayed_ns)                                       \
+    COLUMN(delayed_count, "waits", COUNT, row->delayed_count)                                      \
+    COLUMN(waited_ns, "it waits", TIME, row->waited_ns)                                            \
+    COLUMN(longer_activity, NULL, TEXT, longer)                                                    \
+    COLUMN(longer_ns, "longer by", TIME, row->longer_ns)                                           \
+    COLUMN(longer_name, "in", TABLE_TEXT,                                                          \
+           longer ? name_in_table(report, row->longer_region, cells, NAME_IN_TABLE) : NULL)
+CTS_SHEET_COLUMNS(rank_columns, RANK_COLUMNS);
+
+static void rank_row(const void *state, size_t index, struct cts_sheet_row *cells)
+{
+    const struct cts_path_report *const report = state;
+    const struct cts_path_rank_row *const row = &report->result->ranks[index];
+    const char *const longer =
+        row->longer_ns ? report->result->region_names[row->longer_region] : NULL;
+    CTS_SHEET_FILL(cells, RANK_COLUMNS);
+}
+
 struct cts_sheet cts_path_sheet(const struct cts_path_report *report, enum cts_path_sheet which)
 {
     const struct cts_path *const result = report->result;
@@ -269,6 +291,8 @@ struct cts_sheet cts_path_sheet(const struct cts_path_report *report, enum cts_p
                          report);
     case CTS_PATH_SHEET_DEVICE:
         return CTS_SHEET("devices", device_columns, result->devices.count, device_row, report);
+    case CTS_PATH_SHEET_RANK:
+        return CTS_SHEET("ranks", rank_columns, result->process_count, rank_row, report);
     default: {
         struct cts_sheet sheet =
             CTS_SHEET("activities", activity_columns, result->row_count, activity_row, report);
@@ -298,6 +322,7 @@ struct cts_sheet cts_path_brief_sheet(const struct cts_path_report *report,
         [CTS_PATH_SHEET_INSTANCE] = "pattern duration_ns begin_ns where to_blame running",
         [CTS_PATH_SHEET_DEVICE] = ("name activities startup_ns span_ns idle_share copy_ns "
                                    "copy_missed_ns"),
+        [CTS_PATH_SHEET_RANK] = "rank delayed_ns delayed_count waited_ns longer_ns longer_name",
     };
     static const char with_kernels[] = "name calls path_share blame_share rating occupancy "
                                        "memory_efficiency";

@@ -67,6 +67,10 @@ class Ranks(unittest.TestCase):
                 row = next(a for a in answer["activities"] if a["activity"] == DELAYED[where])
                 self.assertEqual(row["rank_most"], 1)
                 self.assertAlmostEqual(row["longest_ns"] / 1000, delay_us, delta=500)
+                worst = max(answer["ranks"], key=lambda r: r["delayed_ns"])
+                self.assertEqual((worst["rank"], worst["longer_activity"]), (1, DELAYED[where]))
+                self.assertAlmostEqual(worst["longer_ns"] / 1000, delay_us,
+                                       delta=max(0.05 * delay_us, 200) + 400)
                 blamed = max(answer["activities"], key=lambda a: a["blame_ns"])
                 if delay_us > 100000:
                     self.assertEqual(blamed["activity"], DELAYED[where])

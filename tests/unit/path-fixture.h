@@ -481,6 +481,13 @@ static inline void assert_same_result(const struct cts_path *a, const struct cts
             assert_int_equal(x->blamed_ns, y->blamed_ns);
         }
     }
+    assert_int_equal(a->process_count, b->process_count);
+    for (uint64_t i = 0; i < a->process_count; i++) {
+        assert_int_equal(a->ranks[i].delayed_ns, b->ranks[i].delayed_ns);
+        assert_int_equal(a->ranks[i].waited_ns, b->ranks[i].waited_ns);
+        assert_int_equal(a->ranks[i].longer_ns, b->ranks[i].longer_ns);
+        assert_int_equal(a->ranks[i].longer_region, b->ranks[i].longer_region);
+    }
     assert_int_equal(a->devices.count, b->devices.count);
     if (a->devices.count)
         assert_memory_equal(a->devices.items, b->devices.items,
@@ -541,6 +548,13 @@ static inline void assert_invariants(const struct cts_path *result)
     assert_int_equal(blame_ns, result->wait_ns);
     assert_int_equal(pattern_ns, result->wait_ns);
     assert_int_equal(result->blame_ns, result->wait_ns);
+    uint64_t delayed_ns = 0, waited_ns = 0;
+    for (uint64_t i = 0; i < result->process_count; i++) {
+        delayed_ns += result->ranks[i].delayed_ns;
+        waited_ns += result->ranks[i].waited_ns;
+    }
+    assert_int_equal(delayed_ns, waited_ns);
+    assert_true(waited_ns <= result->wait_ns);
 }
 
 /* The analysis in stretches that are as short as can be gives the same; how many there were. Only

@@ -33,8 +33,11 @@ static const char *const names[] = {"main",
                                     "cuMemAlloc_v2",
                                     "a kernel",
                                     "!$omp barrier",
-                                    "!$omp implicit_task"};
-enum { NAMES = sizeof names / sizeof *names };
+                                    "!$omp implicit_task",
+                                    "ncclDevKernel_AllReduce(x)",
+                                    "ncclDevKernel_SendRecv(x)"};
+enum { NAMES = sizeof names / sizeof *names, NAMES_OF_NCCL = 2 };
+static unsigned name_count; /* in every other run none is of NCCL: these join processes */
 
 static void add_attributes(struct trace_event *event, uint32_t locations)
 {
@@ -43,13 +46,17 @@ static void add_attributes(struct trace_event *event, uint32_t locations)
     if (below(3) == 0) trace_set(event, CTS_ATTRIBUTE_RESULT, below(2));
     if (below(6) == 0) trace_set(event, CTS_ATTRIBUTE_CORRELATION, below(6));
     if (below(6) == 0) trace_set(event, CTS_ATTRIBUTE_PARALLEL_REGION, below(4));
+    if (name_count < NAMES) return;
+    if (below(3) == 0) trace_set(event, CTS_ATTRIBUTE_COMMUNICATOR, below(3));
+    if (below(3) == 0) trace_set(event, CTS_ATTRIBUTE_SEQUENCE, number());
+    if (below(3) == 0) trace_set(event, CTS_ATTRIBUTE_MEMBERS, number());
 }
 
 static void add_event(struct trace *t, uint32_t location, uint64_t time_ns)
 {
     const uint32_t locations = (uint32_t)t->timeline.location_count;
     if (below(3)) { /* most are calls, some without an end */
-        const char *const name = names[below(NAMES)];
+        const char *const name = names[below(name_count)];
         if (below(8)) add_attributes(trace_enter(t, location, time_ns, name), locations);
         if (below(4) == 0) {
             const uint32_t kind = CTS_EVENT_MPI_SEND + below(8);
@@ -94,6 +101,7 @@ static void add_event(struct trace *t, uint32_t location, uint64_t time_ns)
 static void run_one(uint64_t run)
 {
     random_start(run * 104729 + 3);
+    name_count = run % 2 ? NAMES - NAMES_OF_NCCL : NAMES;
     struct trace *const t = trace_new();
     const unsigned ranks = 1 + below(4);
     for (unsigned r = 0; r < ranks; r++) {
@@ -110,7 +118,7 @@ static void run_one(uint64_t run)
     for (uint32_t i = 0; i < locations; i++) t->team_ranks[i] = below(locations);
     t->communicators[1].rank_count = below(locations + 1);
     t->window.communicator = number();
-    for (unsigned i = 0; i < NAMES; i++) (void)trace_region(t, names[i]);
+    for (unsigned i = 0; i < name_count; i++) (void)trace_region(t, names[i]);
     for (uint32_t l = 0; l < locations; l++) {
         uint64_t now_ns = below(100);
         for (unsigned i = below(120); i-- > 0;) {

@@ -752,6 +752,31 @@ static void compare_times(const struct twin *w, const struct cts_path *r)
     }
 }
 
+/* Waits for other ranks, by who came last. */
+static void compare_ranks(const struct twin *w, const struct cts_path *r)
+{
+    uint64_t waited_ns[RANKS_MAX] = {0}, delayed_ns[RANKS_MAX] = {0};
+    for (size_t i = 0; i < w->dependency_count; i++) {
+        const struct dependency *const d = &w->dependencies[i];
+        unsigned last = 0;
+        for (unsigned k = 1; k < d->target_count; k++)
+            if (d->until_ns[k] > d->until_ns[last] ||
+                (d->until_ns[k] == d->until_ns[last] && d->targets[k] < d->targets[last]))
+                last = k;
+        const uint32_t own = w->trace->locations[d->location].group;
+        const uint32_t other = w->trace->locations[d->targets[last]].group;
+        for (uint64_t t = d->begin_ns; t < d->end_ns && own != other && !d->passes; t++) {
+            if (t < r->part_begin_ns || t >= r->part_end_ns) continue;
+            waited_ns[own]++;
+            delayed_ns[other]++;
+        }
+    }
+    for (unsigned p = 0; p < w->rank_count; p++) {
+        assert_int_equal(r->ranks[p].waited_ns, waited_ns[p]);
+        assert_int_equal(r->ranks[p].delayed_ns, delayed_ns[p]);
+    }
+}
+
 /* Against the twin: the path stay by stay, and everything of the part that is counted. */
 static void compare(const struct twin *w, struct cts_path_options options)
 {
@@ -777,6 +802,7 @@ static void compare(const struct twin *w, struct cts_path_options options)
         spread(w, t, options.direct_blame, &blame);
     compare_blame(&blame, &r);
     compare_times(w, &r);
+    compare_ranks(w, &r);
     cts_path_release(&r);
 }
 

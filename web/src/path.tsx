@@ -43,6 +43,15 @@ interface Device {
     copy_missed_ns: number;
 }
 
+interface Rank {
+    rank: number;
+    delayed_ns: number;
+    delayed_count: number;
+    waited_ns: number;
+    longer_activity: string | null;
+    longer_ns: number;
+}
+
 export interface PathData {
     processes: number;
     locations: number;
@@ -66,6 +75,7 @@ export interface PathData {
     }[];
     longest_waits: Wait[]; // those of the terminal's list
     devices: Device[];
+    ranks: Rank[];
     summary: string[]; // as `ctascope path` prints it
     lower_bound: boolean;
     missing: string[];
@@ -228,6 +238,38 @@ function Devices({ path }: { path: PathData }) {
     );
 }
 
+/** The ranks that others wait for most. */
+function Ranks({ path }: { path: PathData }) {
+    const ranks = path.ranks.filter((r) => r.delayed_ns > 0).sort((a, b) => b.delayed_ns - a.delayed_ns);
+    if (!ranks.length) return null;
+    return (
+        <section class="card">
+            <h2>Ranks that others wait for</h2>
+            <p class="soft">Longer by: above the mean of the other ranks, in the activity with most of it.</p>
+            <Table
+                columns={[
+                    { title: "rank" },
+                    { title: "others wait" },
+                    { title: "waits" },
+                    { title: "it waits" },
+                    { title: "longer by" },
+                    { title: "in", text: true },
+                ]}
+                rows={ranks
+                    .slice(0, ROWS)
+                    .map((r) => [
+                        r.rank,
+                        time(r.delayed_ns),
+                        count(r.delayed_count),
+                        time(r.waited_ns),
+                        time(r.longer_ns),
+                        r.longer_activity ?? "",
+                    ])}
+            />
+        </section>
+    );
+}
+
 export function PathSection({ path, timeline }: { path: PathData; timeline: TimelineData }) {
     const notes = [
         ...path.warnings.map((w) => `${count(w.count)} ${w.text}`),
@@ -250,6 +292,7 @@ export function PathSection({ path, timeline }: { path: PathData; timeline: Time
             </section>
             <Activities path={path} />
             <Waits path={path} />
+            <Ranks path={path} />
             <Devices path={path} />
         </>
     );

@@ -238,6 +238,8 @@ enum cts_status cts_path_answer(const struct cts_path_system *system,
     profile->warnings[CTS_PATH_WARNING_WAIT_CIRCLE] += totals->blamed.circles;
     if (cts_processes_agree(system->processes, &status, error))
         status = add_up(system, profile, totals, error);
+    if (cts_processes_agree(system->processes, &status, error))
+        status = cts_path_list_ranks(system, profile, totals->ranks, &result->ranks, error);
     if (!status) status = cts_path_share_stays(system, totals->stays, error);
     if (!status) status = cts_path_spread_ranks(system, profile, spread, error);
     if (!status) {

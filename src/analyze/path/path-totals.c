@@ -90,6 +90,7 @@ enum cts_status cts_path_add_graph(const struct cts_path_graph *graph,
     if (!status) status = cts_path_watch_devices(graph, &totals->devices, error);
     if (!status) status = cts_asker_check(asker, error);
     if (!cts_processes_agree(processes, &status, error)) return status;
+    cts_path_add_rank_waits(graph, totals->ranks);
     totals->stretch_count++;
     return cts_path_sum_patterns(graph, &totals->sums, error);
 }
@@ -119,9 +120,10 @@ enum cts_status cts_path_totals_open(const struct cts_path_system *system,
     totals->sums.calls_ns = cts_array_zeroed(count, sizeof *totals->sums.calls_ns, error);
     totals->sums.repeats = cts_array_zeroed(count, sizeof *totals->sums.repeats, error);
     totals->sums.gaps_ns = cts_array_zeroed(count, sizeof *totals->sums.gaps_ns, error);
-    enum cts_status status = totals->path_ns && totals->stays && totals->blamed.blame &&
-                                     totals->sums.calls_ns && totals->sums.repeats &&
-                                     totals->sums.gaps_ns
+    totals->ranks = cts_array_zeroed(system->process_count, sizeof *totals->ranks, error);
+    enum cts_status status = totals->ranks && totals->path_ns && totals->stays &&
+                                     totals->blamed.blame && totals->sums.calls_ns &&
+                                     totals->sums.repeats && totals->sums.gaps_ns
                                  ? CTS_OK
                                  : CTS_MEMORY;
     if (!status) status = open_kept(system, totals, error);
@@ -139,6 +141,7 @@ void cts_path_totals_release(struct cts_path_totals *totals, const struct cts_pa
     free(totals->blamed.kept);
     free(totals->segments.items);
     free(totals->devices.items);
+    free(totals->ranks);
     free(totals->sums.calls_ns);
     free(totals->sums.repeats);
     free(totals->sums.gaps_ns);

@@ -5,6 +5,7 @@
 
 #include "analyze/path/patterns.h"
 #include "analyze/path/questions.h"
+#include "analyze/path/stragglers.h"
 
 struct cts_path_totals {
     uint64_t *path_ns;           /* [region_count] */
@@ -16,6 +17,7 @@ struct cts_path_totals {
     uint64_t jumps, crossings, stretch_count;
     struct cts_path_segments segments; /* of all processes */
     struct cts_path_devices devices;   /* of all processes */
+    struct cts_path_rank_waits *ranks; /* [process_count] */
 };
 
 /* Collective; release it also after a failure. */

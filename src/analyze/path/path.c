@@ -161,6 +161,7 @@ void cts_path_release(struct cts_path *result)
         free(result->kept.blames[i].items);
     free(result->kept.blames);
     free(result->devices.items);
+    free(result->ranks);
     for (unsigned p = 0; p < CTS_PATH_PATTERN_COUNT; p++) free(result->patterns[p].worst);
     *result = (struct cts_path){0};
 }

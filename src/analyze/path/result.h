@@ -185,6 +185,16 @@ struct cts_path_devices { /* by rank, device */
     size_t count;
 };
 
+/* A rank, as others wait for it. */
+struct cts_path_rank_row {
+    uint32_t rank;
+    uint64_t waited_ns;     /* its threads and streams wait for other ranks */
+    uint64_t delayed_ns;    /* those of other ranks wait for it, the last that they need */
+    uint64_t delayed_count; /* so many waits */
+    uint64_t longer_ns;     /* exclusive time of an activity above the mean of the other ranks */
+    uint32_t longer_region; /* the one with most of it; longer_ns 0: none */
+};
+
 /* Threads that forks start. A thread counts once per team that it joins; the forking thread does
  * not count. */
 struct cts_path_starts {
@@ -235,6 +245,7 @@ struct cts_path {
     uint64_t event_count, node_count, location_count, process_count, stream_count;
     uint64_t path_jumps, path_crossings; /* changes of location; of process */
     struct cts_path_devices devices;
+    struct cts_path_rank_row *ranks; /* [process_count], by rank */
     struct cts_path_kept kept;
 };
 
