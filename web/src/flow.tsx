@@ -45,7 +45,34 @@ const subject = (node: string | null, name: string | null) =>
         </>
     );
 
-export function FlowFindingCard({ f, onShow }: { f: FlowFinding; onShow?: () => void }) {
+// The two that a finding is about, and how they stand to each other.
+function Pair({ f }: { f: FlowFinding }) {
+    const box = (y: number, node: string, name: string | null) => (
+        <>
+            <rect x="1" y={y} width="148" height="22" rx="3" />
+            <text x="75" y={y + 15}>
+                {cut(name ? `${shortName(name)}, ${node}` : node, 25)}
+            </text>
+        </>
+    );
+    if (!f.node) return null;
+    const kind = isRace(f) ? "race" : /order|wait/.test(f.finding) ? "reuse" : "true";
+    const says = f.other ? `${f.node} and ${f.other}: ${f.finding}` : `${f.node}: ${f.finding}`;
+    return (
+        <svg class="flow-pair" viewBox={`0 0 150 ${f.other ? 64 : 24}`} role="img" aria-label={says}>
+            {box(1, f.node, f.name)}
+            {f.other && (
+                <>
+                    <path class={`link-line ${kind}`} d="M75,24V36" stroke-width="3" />
+                    <path class={`tip ${kind}`} d="M69,34H81L75,41z" />
+                    {box(41, f.other, f.other_name)}
+                </>
+            )}
+        </svg>
+    );
+}
+
+export function FlowFindingCard({ f, about, onShow }: { f: FlowFinding; about?: string; onShow?: () => void }) {
     return (
         <article class={`finding ${isRace(f) ? "wrong" : ""}`} data-about="flow">
             <div class="ceiling">
@@ -76,6 +103,7 @@ export function FlowFindingCard({ f, onShow }: { f: FlowFinding; onShow?: () => 
                     {subject(f.node, f.name)}
                     {f.other && <> and {subject(f.other, f.other_name)}</>}
                     {f.allocated_at && <span class="soft"> · allocated at {f.allocated_at}</span>}
+                    {about && <span class="soft"> · {about}</span>}
                 </p>
                 <p class="evidence">
                     {bytes(f.bytes)}
@@ -94,11 +122,27 @@ export function FlowFindingCard({ f, onShow }: { f: FlowFinding; onShow?: () => 
                     </p>
                 )}
             </div>
+            <div class="shown">
+                <Pair f={f} />
+            </div>
         </article>
     );
 }
 
+const cut = (text: string, most: number) => (text.length > most ? `${text.slice(0, most - 1)}…` : text);
 const isRace = (f: FlowFinding) => f.finding.endsWith("race");
+
+// Of a copy: the data that it reads and who wrote them, and the data that it writes and who reads them.
+function aboutCopy(data: FlowData, i: number): string {
+    const place = data.finding_places[i]?.[0] ?? -1;
+    if (place < 0 || !data.places[place] || data.places[place].kind !== "copy" || data.findings[i].other) return "";
+    const end = (own: "from" | "to", other: "from" | "to", verb: string, by: string) => {
+        const link = data.links.find((one) => one[own] === place && one.raw_bytes > 0),
+            part = link?.parts.find(({ raw_bytes }) => raw_bytes > 0);
+        return link && part && `${verb} ${partName(part)} (${by} ${whatOf(data.places[link[other]])})`;
+    };
+    return [end("to", "from", "reads", "from"), end("from", "to", "writes", "for")].filter(Boolean).join(", ");
+}
 
 // In the list of a run's findings: races stand above the others, which may be made fast later; the rest below them.
 export function FlowFindings({ data, races, onOpen }: { data: FlowData; races: boolean; onOpen?: () => void }) {
@@ -109,7 +153,7 @@ export function FlowFindings({ data, races, onOpen }: { data: FlowData; races: b
         <>
             {!races && <h3 class="rest">Between launches, copies and the host</h3>}
             {all.slice(0, FINDINGS_SHOWN).map((f) => (
-                <FlowFindingCard f={f} onShow={onOpen} />
+                <FlowFindingCard f={f} about={aboutCopy(data, data.findings.indexOf(f))} onShow={onOpen} />
             ))}
             {more > 0 && (
                 <p class="folded">
@@ -140,7 +184,7 @@ function Findings({ data, onChoose }: { data: FlowData; onChoose: (chosen: Chose
     return (
         <>
             {shown.map((f, i) => (
-                <FlowFindingCard f={f} onShow={show(i)} />
+                <FlowFindingCard f={f} about={aboutCopy(data, i)} onShow={show(i)} />
             ))}
             {more > 0 && (
                 <p class="folded">

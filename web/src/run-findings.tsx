@@ -96,6 +96,7 @@ interface ListProps {
     place: (row: RunFinding) => ComponentChildren; // its line, as a link where there is one
     picture?: (row: RunFinding) => ComponentChildren;
     actions?: (row: RunFinding) => ComponentChildren;
+    between?: ComponentChildren; // what else was found: about launches, copies and the host
 }
 
 function Card({ row, data, place, picture, actions }: ListProps & { row: RunFinding }) {
@@ -166,7 +167,7 @@ export function RunFindingList(props: ListProps) {
     return (
         <>
             {!data.rows.length && !data.missing.some(({ text }) => text.includes("memory accesses")) && (
-                <p class="none">Nothing to gain was found above 1% of {data.basis}.</p>
+                <p class="none">Accesses and times: nothing to gain was found above 1% of {data.basis}.</p>
             )}
             {large.map((row) => (
                 <Card {...props} row={row} />
@@ -184,6 +185,7 @@ export function RunFindingList(props: ListProps) {
                     {all && data.left > 0 && <span class="soft"> {count(data.left)} of them are not listed.</span>}
                 </p>
             )}
+            {props.between}
             {data.notes.map((note) => (
                 <p class="soft note">{note}</p>
             ))}

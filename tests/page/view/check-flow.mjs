@@ -47,7 +47,7 @@ async function showsTheFlow(section) {
         shown,
         flow.findings.map(({ finding }) => finding),
     );
-    assert.equal(await section.locator(".link-line.race").count(), 1);
+    assert.equal(await section.locator(".flow-graph .link-line.race").count(), 1);
     // The chains: the program's order has one work more a step than data needs.
     const onChain = () => section.locator(".place.on-chain").count();
     await section.getByLabel("Which chain is outlined").selectOption("none");
@@ -55,18 +55,18 @@ async function showsTheFlow(section) {
     await section.getByLabel("Which chain is outlined").selectOption("enforced");
     assert.ok((await onChain()) >= 3);
     await section.getByLabel("data", { exact: true }).uncheck();
-    assert.equal(await section.locator(".link-line.true").count(), 0);
+    assert.equal(await section.locator(".flow-graph .link-line.true").count(), 0);
     await section.getByLabel("data", { exact: true }).check();
     // Reuse of memory is drawn on demand.
-    assert.equal(await section.locator(".link-line.reuse").count(), 0);
+    assert.equal(await section.locator(".flow-graph .link-line.reuse").count(), 0);
     await section.getByLabel("reuse of memory").check();
-    assert.ok((await section.locator(".link-line.reuse").count()) > 0);
+    assert.ok((await section.locator(".flow-graph .link-line.reuse").count()) > 0);
     await section.getByLabel("reuse of memory").uncheck();
 }
 
 // The bytes of a link are those of its edges.
 async function sumsOfALink(section) {
-    await section.locator(".link-line.race").dispatchEvent("click");
+    await section.locator(".flow-graph .link-line.race").dispatchEvent("click");
     const chosen = section.locator(".flow-chosen");
     assert.match(await chosen.locator("h3").textContent(), /launch 3 shift → launch 4 blur/);
     const edges = flow.edges.filter((e) => e.from_name.startsWith("shift") && e.race_bytes && e.raw_bytes),

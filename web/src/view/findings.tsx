@@ -275,10 +275,14 @@ function matching(data: RunFindings, text: string): RunFindings {
     return text ? { ...data, rows, left: 0, notes: [], missing: [] } : data;
 }
 
-const matchingFlow = (data: FlowData, text: string): FlowData => ({
-    ...data,
-    findings: data.findings.filter((f) => says(text, [f.finding, f.variable, f.name, f.other_name, f.allocated_at])),
-});
+function matchingFlow(data: FlowData, text: string): FlowData {
+    const matches = data.findings.map((f) => says(text, [f.finding, f.variable, f.name, f.other_name, f.allocated_at]));
+    return {
+        ...data,
+        findings: data.findings.filter((_, i) => matches[i]),
+        finding_places: data.finding_places.filter((_, i) => matches[i]),
+    };
+}
 
 function WholeRun({ text, onClear }: { text: string; onClear: () => void }) {
     const model = useModel();
@@ -300,8 +304,8 @@ function WholeRun({ text, onClear }: { text: string; onClear: () => void }) {
                 place={(row) => (row.place || row.line ? <Place of={row} /> : null)}
                 picture={(row) => <FindingPicture of={row} />}
                 actions={(row) => <Actions row={row} />}
+                between={between && <FlowFindings data={between} races={false} onOpen={open} />}
             />
-            {between && <FlowFindings data={between} races={false} onOpen={open} />}
             {flow.error && <Failed answer={flow} />}
             {asksFlow && !flow.data && !flow.error && (
                 <p class="soft working">Looking at what passes between launches, copies and the host</p>
