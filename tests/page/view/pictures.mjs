@@ -4,7 +4,7 @@ import { execFileSync } from "node:child_process";
 import { mkdirSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
-import { launchBrowser, record, serve, settle, visit } from "./harness.mjs";
+import { here, launchBrowser, record, serve, settle, visit } from "./harness.mjs";
 
 const [ctascope, examples, work, pictures] = process.argv.slice(2);
 mkdirSync(work, { recursive: true });
@@ -70,6 +70,12 @@ await take(
     },
 );
 structs.end();
+
+const flow = await serve(ctascope, record(ctascope, here, work, "flow", []));
+await take("view-flow.png", `${flow.address}#view=flow`, (page) =>
+    page.locator(".flow-graph .link-line.race").dispatchEvent("click"),
+);
+flow.end();
 // The report: of memory, and of time.
 async function takeReport(name, example, args, options, height, section = undefined) {
     const run = record(ctascope, examples, work, example, args),
