@@ -7,6 +7,7 @@
 #include "copy-api.h"
 #include "memory-api.h"
 #include "stream.h"
+#include "try-watch.h"
 
 struct cudaChannelFormatDesc cudaCreateChannelDesc(int x, int y, int z, int w,
                                                    enum cudaChannelFormatKind f)
@@ -89,8 +90,9 @@ cudaError_t cudaFreeArray(cudaArray_t array)
     CTS_ENTER();
     if (!array) return cudaSuccess;
     if (!cts_array_take(array)) return cts_return(cudaErrorInvalidResourceHandle);
+    const bool stays = cts_try_is_on() && cts_try_watcher->keeps();
     const cudaError_t error = cts_memory_free(array->data, 1u << CTS_RANGE_ARRAY);
-    free(array);
+    if (!stays) free(array);
     return cts_return(error);
 }
 

@@ -14,6 +14,7 @@
 #include "registry.h"
 #include "runtime.h"
 #include "stream.h"
+#include "try-watch.h"
 #include "common/promise.h"
 
 struct object {
@@ -184,6 +185,7 @@ static cudaError_t destroy_object(unsigned long long handle, bool is_surface)
     struct object copy;
     if (!handle) return cudaSuccess;
     if (!find_object(handle, is_surface, &copy)) return cudaErrorInvalidValue;
+    const bool stays = cts_try_is_on() && cts_try_watcher->keeps();
     cts_streams_wait_device(cts_current_device()); /* launches in flight may read it */
     pthread_mutex_lock(&lock);
     struct object **place = &objects;
@@ -191,8 +193,9 @@ static cudaError_t destroy_object(unsigned long long handle, bool is_surface)
     struct object *const object = *place;
     if (object) *place = object->next;
     pthread_mutex_unlock(&lock);
-    free(object);
-    return object ? cudaSuccess : cudaErrorInvalidValue;
+    const bool done = object != NULL;
+    if (!stays) free(object);
+    return done ? cudaSuccess : cudaErrorInvalidValue;
 }
 
 cudaError_t cudaCreateTextureObject(cudaTextureObject_t *pTexObject,

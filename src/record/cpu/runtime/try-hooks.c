@@ -177,6 +177,12 @@ static void reset(void)
     if (atomic_load(&cts_try_phase) == CTS_TRY_OPEN && !is_own_work()) close_stretch();
 }
 
+static bool keeps(void)
+{
+    before(NULL, NULL);
+    return atomic_load(&cts_try_phase) == CTS_TRY_OPEN;
+}
+
 static const struct cts_try_watcher watcher = {
     .enter = enter,
     .before = before,
@@ -192,6 +198,7 @@ static const struct cts_try_watcher watcher = {
     .takes_fault = cts_try_takes_fault,
     .allocated = cts_try_allocated,
     .defers = cts_try_defers,
+    .keeps = keeps,
 };
 
 /* ---- the process ---- */

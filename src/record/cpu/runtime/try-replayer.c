@@ -218,7 +218,13 @@ static void read_memory(void *state, uint64_t address, void *to, size_t size_byt
 static void write_memory(void *state, uint64_t address, const void *from, size_t size_bytes)
 {
     (void)state;
-    memcpy((void *)address, from, size_bytes);
+    char *const to = (char *)address;
+    for (size_t at = 0; at < size_bytes; at += CTS_TRY_PAGE_BYTES) {
+        const size_t left = size_bytes - at;
+        const size_t size = left < CTS_TRY_PAGE_BYTES ? left : CTS_TRY_PAGE_BYTES;
+        const char *const part = (const char *)from + at;
+        if (memcmp(to + at, part, size) != 0) memcpy(to + at, part, size); /* or it is constant */
+    }
 }
 
 const struct cts_try_device cts_try_cpu_device = {.begin = begin,

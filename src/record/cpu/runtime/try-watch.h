@@ -70,6 +70,9 @@ struct cts_try_watcher {
     /* Without locks. `defers`: memory that was freed is to stay until the replays are over. */
     void (*allocated)(const struct cts_range *range);
     bool (*defers)(const struct cts_range *range);
+    /* Whether what the program is about to destroy (texture objects, arrays) is to stay, for good.
+     */
+    bool (*keeps)(void);
 };
 extern const struct cts_try_watcher *cts_try_watcher; /* set before the phase is not off */
 
