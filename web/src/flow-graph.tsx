@@ -19,6 +19,7 @@ import {
     type Layout,
 } from "./flow-layout";
 import { bytes, count } from "./format";
+import { useTheme } from "./theme";
 
 export type Marked = "enforced" | "true" | "none";
 export type Chosen = { place: number } | { link: number } | null;
@@ -125,14 +126,14 @@ function LoopBracket({ bracket }: { bracket: Bracket }) {
 }
 
 // The columns in sight of a place that scrolls sideways, and one more on each side.
-function useSight(places: number) {
+function useSight(places: number, unit: number) {
     const holder = useRef<HTMLDivElement>(null);
     const [sight, setSight] = useState<[number, number]>([0, 40]);
     useEffect(() => {
         const element = holder.current!;
         const look = () => {
-            const first = Math.floor((element.scrollLeft - LEFT) / COLUMN) - 1;
-            setSight([Math.max(0, first), first + Math.ceil(element.clientWidth / COLUMN) + 2]);
+            const first = Math.floor((element.scrollLeft / unit - LEFT) / COLUMN) - 1;
+            setSight([Math.max(0, first), first + Math.ceil(element.clientWidth / unit / COLUMN) + 2]);
         };
         const observer = new ResizeObserver(look);
         observer.observe(element);
@@ -141,7 +142,7 @@ function useSight(places: number) {
             observer.disconnect();
             element.removeEventListener("scroll", look);
         };
-    }, [places]);
+    }, [places, unit]);
     return { holder, sight };
 }
 
@@ -169,27 +170,29 @@ function Arrows() {
 
 export function FlowGraph(props: GraphProps) {
     const { data, kinds, chosen } = props;
-    const layout = useMemo(() => layoutOf(data), [data]),
-        { holder, sight } = useSight(data.places.length),
+    const { unit } = useTheme(), // larger with the letters of the page
+        layout = useMemo(() => layoutOf(data), [data]),
+        { holder, sight } = useSight(data.places.length, unit),
         [first, last] = [sight[0], Math.min(sight[1], data.places.length - 1)];
     const links = useMemo(() => drawnLinks(data, kinds, first, last), [data, kinds, first, last]);
     // What was chosen elsewhere comes into sight.
     useEffect(() => {
         const place = !chosen ? null : "place" in chosen ? chosen.place : data.links[chosen.link].from;
         if (place === null || (place > first && place < last - 1)) return;
-        holder.current!.scrollLeft = xOf(place) - holder.current!.clientWidth / 3;
+        holder.current!.scrollLeft = unit * xOf(place) - holder.current!.clientWidth / 3;
     }, [chosen]);
     return (
         <div class="flow-graph">
-            <div class="flow-lanes" style={{ paddingTop: `${layout.top}px` }} aria-hidden="true">
+            <div class="flow-lanes" style={{ paddingTop: `${unit * layout.top}px` }} aria-hidden="true">
                 {layout.lanes.map((name) => (
-                    <span style={{ height: `${LANE}px` }}>{name}</span>
+                    <span style={{ height: `${unit * LANE}px` }}>{name}</span>
                 ))}
             </div>
             <div class="flow-scroll" ref={holder}>
                 <svg
-                    width={layout.width}
-                    height={layout.height}
+                    width={unit * layout.width}
+                    height={unit * layout.height}
+                    viewBox={`0 0 ${layout.width} ${layout.height}`}
                     role="group"
                     aria-label="Launches, copies and the host"
                 >
