@@ -248,7 +248,8 @@ static void fail(const char *text)
 static double consume(const struct kernel *kernel, struct cts_stream *stream, uint64_t *records)
 {
     static uint64_t tails[BINS * CTS_RING_TAIL_STRIDE];
-    const struct cts_ring_names names = {(void *)(uintptr_t)kernel, launch_of, site_of, count};
+    const struct cts_ring_names names = {
+        (void *)(uintptr_t)kernel, launch_of, site_of, count, NULL, NULL};
     struct cts_error error;
     struct gpu *const gpu = calloc(1, sizeof *gpu);
     const size_t bytes = ((size_t)BINS << SLOTS_LOG2) * CTS_RING_SLOT_BYTES;

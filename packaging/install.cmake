@@ -85,6 +85,9 @@ foreach(patches ctascope_patches ctascope_patches_values)
     install_private(gpu ${patches}.fatbin)
   endif()
 endforeach()
+if(TARGET ctascope_patches_tensors)
+  install_private(gpu ctascope_patches_tensors.cubin)
+endif()
 install(DIRECTORY ${CTS_SHARE_DIR}/cuda DESTINATION share/ctascope COMPONENT gpu)
 
 # ---- library, development ----

@@ -313,6 +313,7 @@ static void print_box_line(const struct record_dump *dump, const struct cts_acce
                "box", access->base, 0, 0, 0);
     for (unsigned d = 0; d < CTS_BOX_DIMENSIONS; d++)
         printf("%s%u*%" PRIu64, d ? " " : "", box.extents[d], box.strides[d]);
+    if (box.multicast) printf(" multicast 0x%x", box.multicast);
     putchar('\n');
 }
 
@@ -377,6 +378,7 @@ static void json_box(struct cts_json *json, const struct cts_access *access)
     cts_json_open_array(json);
     for (unsigned d = 0; d < CTS_BOX_DIMENSIONS; d++) cts_json_u64(json, box.strides[d]);
     cts_json_close_array(json);
+    if (box.multicast) cts_json_member_hex(json, "multicast", box.multicast);
 }
 
 static void print_record_json(struct record_dump *dump, const struct cts_access *access,

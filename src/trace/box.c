@@ -26,11 +26,12 @@ void cts_box_put(const struct cts_box *box, uint32_t words[CTS_BOX_WORDS])
         words[CTS_BOX_DIMENSIONS + d] = (uint32_t)box->strides[d];
         words[2 * CTS_BOX_DIMENSIONS + d] = (uint32_t)(box->strides[d] >> 32);
     }
+    words[3 * CTS_BOX_DIMENSIONS] = box->multicast;
 }
 
 struct cts_box cts_box_get(const uint32_t words[CTS_BOX_WORDS])
 {
-    struct cts_box box;
+    struct cts_box box = {.multicast = words[3 * CTS_BOX_DIMENSIONS]};
     for (unsigned d = 0; d < CTS_BOX_DIMENSIONS; d++) {
         box.extents[d] = words[d];
         box.strides[d] = words[CTS_BOX_DIMENSIONS + d] | (uint64_t)words[2 * CTS_BOX_DIMENSIONS + d]

@@ -16,14 +16,15 @@
 #include "trace/access.h"
 
 enum {
-    CTS_BOX_DIMENSIONS = 4,                 /* of rows */
-    CTS_BOX_WORDS = 3 * CTS_BOX_DIMENSIONS, /* as it is stored: see cts_box_put() */
+    CTS_BOX_DIMENSIONS = 4,                     /* of rows */
+    CTS_BOX_WORDS = 3 * CTS_BOX_DIMENSIONS + 1, /* as it is stored: see cts_box_put() */
     CTS_BOX_ROWS_MAX = 1 << 18,
 };
 
 struct cts_box {
     uint32_t extents[CTS_BOX_DIMENSIONS]; /* rows; 1 where there is no such dimension */
     uint64_t strides[CTS_BOX_DIMENSIONS]; /* bytes */
+    uint32_t multicast; /* mask of the CTAs of the cluster that get it, by rank; 0: the CTA alone */
 };
 
 /* Rows of a box; 0: an extent is 0, or they are more than CTS_BOX_ROWS_MAX. */
@@ -31,7 +32,7 @@ uint32_t cts_box_rows(const struct cts_box *box);
 /* Distance in bytes from the first row to the one with the highest address. */
 uint64_t cts_box_span(const struct cts_box *box);
 
-/* Extents, then the strides' low halves, then their high halves. */
+/* Extents, then the strides' low halves, then their high halves, then the multicast. */
 void cts_box_put(const struct cts_box *box, uint32_t words[CTS_BOX_WORDS]);
 struct cts_box cts_box_get(const uint32_t words[CTS_BOX_WORDS]);
 

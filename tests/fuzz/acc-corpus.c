@@ -50,7 +50,8 @@ static void add_box(struct cts_acc_segment *segment, unsigned features, uint32_t
 {
     const bool turned = features & NEW_LISTS && cta % 3 == 0;
     const struct cts_box box = {{turned ? 4 : 8, turned ? 8 : 4, 1 + i % 3, 1},
-                                {turned ? 4096 : 128, turned ? 128 : 4096, UINT64_C(1) << 33, 0}};
+                                {turned ? 4096 : 128, turned ? 128 : 4096, UINT64_C(1) << 33, 0},
+                                i % 4};
     segment->shapes[segment->record_count] = (struct cts_acc_shape){
         .site = i % 7,
         .mask = 1u << i % 32,

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "record/inject/cubin/cubin.h"
+#include "record/inject/cubin/copy-marks.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -33,7 +34,7 @@ static void check_marks(const struct cts_cubin *cubin, const struct cts_cubin_fu
     assert((uint64_t)function->first_mark + function->mark_count <= cubin->mark_count);
     for (uint32_t i = 0; i < function->mark_count; i++) {
         const struct cts_cubin_mark *const mark = &cubin->marks[function->first_mark + i];
-        assert(cts_cubin_mark_at(cubin, function, mark->offset_bytes) == &mark->sass);
+        assert(cts_cubin_mark_at(cubin, function, mark->offset_bytes) == mark);
         (void)cts_cubin_part_at(cubin, function, mark->offset_bytes);
     }
 }
@@ -70,10 +71,31 @@ static void check(const struct cts_cubin *cubin, const uint8_t *image, size_t si
                    bytes <= size - (size_t)((const uint8_t *)object - image));
 }
 
+/* Markers of tensor copies: what is made of the image has as many as it says. */
+static void check_marked(const uint8_t *data, size_t size)
+{
+    struct cts_marked marked;
+    struct cts_error error = {0};
+    struct cts_cubin cubin;
+    if (cts_marks_put(data, size, &marked, &error)) {
+        assert(*error.text && !marked.image);
+        return;
+    }
+    if (!marked.image) return;
+    assert(marked.copies && marked.bytes > size);
+    assert(cts_marks_check(data, size, &marked, &error) == CTS_OK);
+    if (cts_cubin_read(marked.image, marked.bytes, &cubin, &error) == CTS_OK) {
+        check(&cubin, marked.image, marked.bytes);
+        cts_cubin_release(&cubin);
+    }
+    free(marked.image);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
     struct cts_cubin cubin;
     struct cts_error error = {0};
+    check_marked(data, size);
     if (cts_cubin_read(data, size, &cubin, &error)) {
         assert(*error.text);
         return 0;

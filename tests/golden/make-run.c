@@ -345,8 +345,8 @@ static void add_box(struct cts_stream *stream, uint32_t site, uint64_t base,
 /* CTAs store tiles of a matrix of 40 rows of 256 bytes; others load them as other tiles. */
 static void record_boxes(struct cts_collector *collector, struct cts_stream *stream)
 {
-    static const struct cts_box stored = {{40, 1, 1, 1}, {256, 0, 0, 0}};
-    static const struct cts_box loaded = {{5, 4, 2, 1}, {256, 1280, 5120, 0}};
+    static const struct cts_box stored = {{40, 1, 1, 1}, {256, 0, 0, 0}, 0};
+    static const struct cts_box loaded = {{5, 4, 2, 1}, {256, 1280, 5120, 0}, 3};
     struct cts_catalogue_writer *const w = cts_collector_catalogue(collector);
     add_code(w);
     add_host_side(w);

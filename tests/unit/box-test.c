@@ -17,6 +17,7 @@ static struct cts_box random_box(struct random *random)
         rows *= box.extents[d];
         box.strides[d] = strides[random_below(random, sizeof strides / sizeof *strides)];
     }
+    box.multicast = random_below(random, 2) ? random_below(random, 1 << 16) : 0;
     return box;
 }
 
@@ -85,7 +86,9 @@ static size_t check_box(const struct cts_acc_batch *batch, size_t record, const 
         uint64_t addresses[CTS_WARP_LANES];
         assert_int_equal(access.box, first ? CTS_BOX_BEGINS : CTS_BOX_CONTINUES);
         const struct cts_box box = cts_box_get(access.box_words);
-        assert_memory_equal(&box, &item->box, sizeof box);
+        assert_memory_equal(box.extents, item->box.extents, sizeof box.extents);
+        assert_memory_equal(box.strides, item->box.strides, sizeof box.strides);
+        assert_int_equal(box.multicast, item->box.multicast);
         assert_int_equal(access.cta, item->cta);
         assert_int_equal(access.site, item->site);
         assert_int_equal(access.warp, item->warp);
@@ -208,7 +211,7 @@ static void test_large_boxes_go_into_chunks(void **state)
     for (uint32_t i = 0; i < COUNT; i++) {
         items[i] = (struct item){.what = IS_BOX,
                                  .base = UINT64_C(1) << 40,
-                                 .box = {{256, 1, 128, 1}, {UINT64_C(1) << 33, 0, 16, 0}}};
+                                 .box = {{256, 1, 128, 1}, {UINT64_C(1) << 33, 0, 16, 0}, 0}};
         record_item(recording.stream, &items[i]); /* a record for each row: too far apart */
     }
     cts_stream_end_cta(recording.stream);
@@ -222,8 +225,9 @@ static void test_large_boxes_go_into_chunks(void **state)
 static void test_a_box_has_at_least_one_row_and_not_too_many(void **state)
 {
     (void)state;
-    const struct cts_box none = {{1, 0, 1, 1}, {0}}, many = {{1 << 9, 1 << 9, 1, 2}, {0}};
-    const struct cts_box most = {{1 << 9, 1 << 9, 1, 1}, {0}};
+    const struct cts_box none = {.extents = {1, 0, 1, 1}};
+    const struct cts_box many = {.extents = {1 << 9, 1 << 9, 1, 2}};
+    const struct cts_box most = {.extents = {1 << 9, 1 << 9, 1, 1}};
     assert_int_equal(cts_box_rows(&none), 0);
     assert_int_equal(cts_box_rows(&many), 0);
     assert_int_equal(cts_box_rows(&most), CTS_BOX_ROWS_MAX);
@@ -240,7 +244,7 @@ static void expect_damage(void (*spoil)(struct cts_acc_shape *shape, uint32_t *w
     struct cts_buffer chunk = {0};
     struct cts_acc_chunk_header header;
     struct cts_error error = {0};
-    const struct cts_box box = {{8, 2, 1, 1}, {256, 4096, 0, 0}};
+    const struct cts_box box = {{8, 2, 1, 1}, {256, 4096, 0, 0}, 0};
     struct cts_acc_shape shape = {.mask = 4, .s0 = 16, .s1 = 1};
     uint64_t base = 1 << 20;
     uint32_t words[CTS_BOX_WORDS];

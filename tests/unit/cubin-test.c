@@ -143,7 +143,8 @@ static void test_marked_instructions(void **state)
     assert_non_null(second);
     char text[100] = "";
     for (uint64_t offset = 0; offset < 0x400; offset += 16) {
-        const struct cts_sass *const sass = cts_cubin_mark_at(&cubin, second, offset);
+        const struct cts_cubin_mark *const mark = cts_cubin_mark_at(&cubin, second, offset);
+        const struct cts_sass *const sass = mark ? &mark->sass : NULL;
         const size_t length = strlen(text);
         if (sass)
             snprintf(text + length, sizeof text - length, "%d %d;", sass->kind, sass->operation);

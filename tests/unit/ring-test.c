@@ -384,7 +384,7 @@ static void run_ring(uint32_t bin_count, uint32_t slots_log2, uint32_t consumer_
     struct cts_ring_consumers *consumers = NULL;
     struct cts_error error = {0};
     uint64_t lost = 0;
-    const struct cts_ring_names names = {told, launch_of, site_of, count};
+    const struct cts_ring_names names = {told, launch_of, site_of, count, NULL, NULL};
     fixture_make(&fixture);
     struct cts_collector *const collector =
         fixture_collector(&fixture, (struct cts_collector_options){.values = true});
@@ -454,7 +454,7 @@ static void test_repeated_records_fill_batches(void **state)
 {
     enum { LOG2 = 14, SLOTS = 1 << LOG2 };
     struct told told = {.unknown = UINT32_MAX};
-    const struct cts_ring_names names = {&told, launch_of, site_of, count};
+    const struct cts_ring_names names = {&told, launch_of, site_of, count, NULL, NULL};
     struct cts_ring_consumers *consumers = NULL;
     struct cts_error error = {0};
     struct fixture fixture;
@@ -489,6 +489,126 @@ static void test_repeated_records_fill_batches(void **state)
     fixture_remove(&fixture);
 }
 
+/* ---- tensor copies ---- */
+
+/* A made-up tensor: words of the map are where it is, its rows and how far they are apart. */
+static uint32_t touched_by(const struct cts_ring_copy *copy, struct cts_stream_box *box)
+{
+    box->base = copy->map[0] | (uint64_t)copy->point[4] << 32;
+    box->box = (struct cts_box){.extents = {copy->map[1], 1, 1, 1},
+                                .strides = {copy->map[15], 0, 0, 0},
+                                .multicast = copy->multicast};
+    return copy->point[0];
+}
+
+static uint32_t site_of_rows(void *state, const struct cts_ring_record *record, uint32_t row_bytes)
+{
+    (void)state;
+    return row_bytes ? record->pc + row_bytes : CTS_NONE;
+}
+
+static struct cts_ring_copy random_copy(uint32_t i)
+{
+    struct cts_ring_copy copy;
+    for (uint32_t k = 0; k < CTS_RING_MAP_WORDS; k++) copy.map[k] = hash(1000 * i + k);
+    for (uint32_t k = 0; k < CTS_RING_POINT_WORDS; k++) copy.point[k] = hash(1000 * i + 99 + k);
+    copy.map[1] = 1 + copy.map[1] % 32;
+    copy.point[4] %= 1 << 16;
+    copy.point[0] = i % 5;
+    copy.multicast = hash(i) & 0xffff;
+    return copy;
+}
+
+/* As the patch stores it. */
+static void send_copy(const struct ring *ring, uint32_t i)
+{
+    struct cts_ring_bin *const bin = ring->heads;
+    const uint32_t log2 = ring->bins.slots_log2;
+    const struct cts_ring_copy copy = random_copy(i);
+    const struct cts_ring_record record = {.mask = CTS_RING_COPY_MASK,
+                                           .cta = 3,
+                                           .s0 = (int32_t)(i % 32),
+                                           .pc = 7,
+                                           .warp = (uint8_t)(i % 3),
+                                           .pattern = CTS_RING_LIST,
+                                           .space = CTS_RING_BARRIER,
+                                           .operation = CTS_RING_STORE,
+                                           .width_log2 = 6};
+    _Static_assert(CTS_RING_TENSOR_COPY == 1 << 6, "the width of a copy's record");
+    const uint64_t position = cts_ring_reserve(bin, CTS_RING_COPY_SLOTS, log2);
+    cts_ring_store(bin, position, log2, &record);
+    for (uint32_t k = 0; k < CTS_RING_COPY_WORDS; k++)
+        cts_ring_store_offset(bin, position, log2, k, (int32_t)cts_ring_copy_word(&copy, k));
+}
+
+static void check_copy(const struct cts_acc_batch *batch, size_t record, uint32_t i)
+{
+    const struct cts_ring_copy copy = random_copy(i);
+    const struct cts_access access = cts_acc_record(batch, record);
+    assert_int_equal(access.box, CTS_BOX_BEGINS);
+    const struct cts_box box = cts_box_get(access.box_words);
+    assert_int_equal(access.cta, 3);
+    assert_int_equal(access.warp, i % 3);
+    assert_int_equal(access.box_lane, i % 32);
+    assert_int_equal(access.site, 7 + i % 5);
+    assert_int_equal(access.base, copy.map[0] | (uint64_t)copy.point[4] << 32);
+    assert_int_equal(box.extents[0], copy.map[1]);
+    assert_int_equal(box.strides[0], copy.map[15]);
+    assert_int_equal(box.multicast, copy.multicast);
+}
+
+static void check_copies(const char *run_path, uint32_t count_sent)
+{
+    struct cts_acc_reader *reader = NULL;
+    struct cts_acc_batch batch = {0};
+    struct cts_error error = {0};
+    size_t chunk_count, record = 0;
+    if (cts_acc_open(run_path, &reader, &error)) fail_msg("%s", error.text);
+    const struct cts_acc_chunk *const chunks = cts_acc_chunks(reader, &chunk_count);
+    assert_int_equal(chunk_count, 1);
+    if (cts_acc_read(reader, chunks, &batch, &error)) fail_msg("%s", error.text);
+    for (uint32_t i = 0; i < count_sent; i++) {
+        if (i % 5 == 0) continue;
+        check_copy(&batch, record++, i);
+        while (record < batch.record_count && batch.box[record] == CTS_BOX_CONTINUES) record++;
+    }
+    assert_int_equal(record, batch.record_count);
+    cts_acc_batch_release(&batch);
+    cts_acc_close(reader);
+}
+
+/* Each word arrives with all of its bits; a copy whose map is not known is counted as lost. */
+static void test_tensor_copies_become_boxes(void **state)
+{
+    (void)state;
+    enum { COPIES = 400 };
+    struct fixture fixture;
+    struct ring ring;
+    struct told told = {.unknown = UINT32_MAX, .by_warp = false};
+    const struct cts_ring_names names = {&told, launch_of,  site_of,
+                                         count, touched_by, site_of_rows};
+    struct cts_ring_consumers *consumers = NULL;
+    struct cts_error error = {0};
+    uint64_t lost = 0;
+    fixture_make(&fixture);
+    struct cts_collector *const collector =
+        fixture_collector(&fixture, (struct cts_collector_options){0});
+    make_ring(&ring, 1, 12);
+    const struct cts_ring_options options = {.collector = collector, .count = 1, .names = &names};
+    if (cts_ring_start(&options, &consumers, &error) ||
+        cts_ring_add_bins(consumers, &ring.bins, &error))
+        fail_msg("%s", error.text);
+    for (uint32_t i = 0; i < COPIES; i++) send_copy(&ring, i);
+    assert_true(cts_ring_drain(consumers, 60000));
+    cts_ring_remove_bins(consumers, ring.bins.slots);
+    free_ring(&ring);
+    cts_ring_stop(consumers, &lost);
+    assert_int_equal(lost, COPIES / 5);
+    if (cts_collector_close(collector, &error)) fail_msg("%s", error.text);
+    check_copies(fixture.run_path, COPIES);
+    fixture_remove(&fixture);
+}
+
 /* ---- deliveries ---- */
 
 /* A ring with its threads, while a program runs. */
@@ -506,7 +626,7 @@ static void begin_live(struct live *live, uint32_t bin_count, uint32_t slots_log
 {
     struct cts_error error = {0};
     *live = (struct live){.told.unknown = UINT32_MAX};
-    live->names = (struct cts_ring_names){&live->told, launch_of, site_of, count};
+    live->names = (struct cts_ring_names){&live->told, launch_of, site_of, count, NULL, NULL};
     fixture_make(&live->fixture);
     live->collector =
         fixture_collector(&live->fixture, (struct cts_collector_options){.values = true});
@@ -698,7 +818,8 @@ static void test_a_delivery_gives_up_in_time(void **state)
     (void)state;
     begin_live(&live, 1, 6, 1); /* its collector and its bins serve other threads here */
     cts_ring_remove_bins(live.consumers, live.ring.bins.slots);
-    const struct cts_ring_names names = {&is_waiting, launch_known, site_that_waits, count_nothing};
+    const struct cts_ring_names names = {&is_waiting,   launch_known, site_that_waits,
+                                         count_nothing, NULL,         NULL};
     const struct cts_ring_options options = {
         .collector = live.collector, .count = 1, .names = &names};
     if (cts_ring_start(&options, &consumers, &error) ||
@@ -793,6 +914,7 @@ int main(void)
         cmocka_unit_test(test_large_bins),
         cmocka_unit_test(test_records_of_unknown_launches_are_counted),
         cmocka_unit_test(test_what_is_delivered_is_in_the_files),
+        cmocka_unit_test(test_tensor_copies_become_boxes),
         cmocka_unit_test(test_a_delivery_waits_for_no_producer),
         cmocka_unit_test(test_deliveries_under_load),
         cmocka_unit_test(test_a_delivery_gives_up_in_time),

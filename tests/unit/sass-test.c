@@ -157,8 +157,8 @@ static void test_what_is_not_recorded_has_a_reason(void **state)
     (void)state;
     for (int kind = 0; kind < CTS_SASS_KIND_COUNT; kind++) {
         const char *reason = "?", *const what = cts_sass_unrecorded(kind, &reason);
-        const int is_recorded =
-            kind == CTS_SASS_OTHER || kind == CTS_SASS_ATOMIC || kind == CTS_SASS_BARRIER;
+        const int is_recorded = kind == CTS_SASS_OTHER || kind == CTS_SASS_ATOMIC ||
+                                kind == CTS_SASS_BARRIER || kind == CTS_SASS_MARKED_COPY;
         assert_int_equal(what == NULL, is_recorded);
         assert_int_equal(reason == NULL, is_recorded);
     }

@@ -18,11 +18,14 @@ static unsigned class_of(enum cts_operation operation)
 
 /* The slot of a record's site, made when it is new; NULL without an error for one that the
  * catalogue of a killed program does not have, or that cannot be analysed. */
-static struct cts_access_slot *slot_of(struct cts_access_worker *worker, uint32_t site,
-                                       uint8_t space, size_t *index, enum cts_status *status)
+static struct cts_access_slot *slot_of(struct cts_access_worker *worker, size_t record,
+                                       size_t *index, enum cts_status *status)
 {
     struct cts_access_model *const model = worker->model;
+    const struct cts_acc_batch *const batch = worker->batch;
     const struct cts_catalogue *const catalogue = model->catalogue;
+    const uint32_t site = batch->site[record];
+    const uint8_t space = batch->space[record];
     *status = CTS_OK;
     if (site >= catalogue->site_count || space > CTS_SPACE_LAST) return NULL;
     uint32_t *const place = &worker->slot_of[(size_t)site * CTS_ACCESS_SPACES + space];
@@ -37,7 +40,9 @@ static struct cts_access_slot *slot_of(struct cts_access_worker *worker, uint32_
         .width_bytes = words->width_bytes,
         .row = SIZE_MAX,
         .bits = &model->site_bits[2 * (size_t)site + (space == CTS_SPACE_CONSTANT)]};
-    if (words->width_bytes <= CTS_WIDTH_MAX && model->look == CTS_LOOK_COUNT)
+    const bool is_box = batch->box && batch->box[record] != CTS_BOX_NONE;
+    if (words->width_bytes <= (is_box ? (uint32_t)CTS_ROW_WIDTH_MAX : CTS_WIDTH_MAX) &&
+        model->look == CTS_LOOK_COUNT)
         *status = cts_access_row_of(&worker->rows,
                                     &(struct cts_access_row_name){.owner = model->owner,
                                                                   .site = site,
@@ -296,8 +301,7 @@ static size_t pair_of(struct cts_access_worker *worker, size_t slot_index, size_
         batch->space[next] != CTS_SPACE_GLOBAL || batch->warp[next] != batch->warp[record] ||
         !cts_access_same_lists(batch, record, next))
         return 0;
-    const struct cts_access_slot *const slot =
-        slot_of(worker, batch->site[next], batch->space[next], &index, status);
+    const struct cts_access_slot *const slot = slot_of(worker, next, &index, status);
     if (!slot || slot->row == SIZE_MAX || worker->slots[slot_index].row == SIZE_MAX) return 0;
     return index > slot_index && slot->width_bytes == worker->slots[slot_index].width_bytes ? index
                                                                                             : 0;
@@ -508,8 +512,7 @@ enum cts_status cts_access_add_record(struct cts_access_worker *worker, struct c
     const uint8_t space = worker->batch->space[i];
     size_t index = 0;
     enum cts_status status;
-    const struct cts_access_slot *const slot =
-        slot_of(worker, worker->batch->site[i], space, &index, &status);
+    const struct cts_access_slot *const slot = slot_of(worker, i, &index, &status);
     if (!slot) return status;
     if (model->look == CTS_LOOK_WRITES) {
         const bool counts = space == CTS_SPACE_GLOBAL && slot->class != CTS_CLASS_READ;

@@ -84,13 +84,13 @@ static unsigned different_units(const uint64_t *sorted, unsigned count, unsigned
 }
 
 /* Units of `1 << unit_bits` bytes that [a, a + width) of any address touches. */
-static uint16_t units_touched(const uint64_t *sorted, unsigned count, uint32_t width_bytes,
+static uint32_t units_touched(const uint64_t *sorted, unsigned count, uint32_t width_bytes,
                               unsigned unit_bits)
 {
     if (are_aligned(sorted, count, width_bytes)) {
         const unsigned width_bits = (unsigned)__builtin_ctz(width_bytes);
-        if (width_bits <= unit_bits) return (uint16_t)different_units(sorted, count, unit_bits);
-        return (uint16_t)(different_units(sorted, count, width_bits) << (width_bits - unit_bits));
+        if (width_bits <= unit_bits) return different_units(sorted, count, unit_bits);
+        return different_units(sorted, count, width_bits) << (width_bits - unit_bits);
     }
     uint64_t next = 0; /* the first unit that has not been counted */
     unsigned units = 0;
@@ -102,7 +102,7 @@ static uint16_t units_touched(const uint64_t *sorted, unsigned count, uint32_t w
         units += (unsigned)(last - first + 1);
         next = last + 1;
     }
-    return (uint16_t)units;
+    return units;
 }
 
 static uint8_t most_at_one(const uint64_t *sorted, unsigned count)
@@ -248,8 +248,9 @@ struct judging {
 static void find_units(const uint64_t *sorted, uint32_t width_bytes, struct cts_request_cost *cost)
 {
     cost->sectors =
-        units_touched(sorted, cost->lanes, width_bytes, __builtin_ctz(CTS_SECTOR_BYTES));
-    cost->lines = units_touched(sorted, cost->lanes, width_bytes, __builtin_ctz(CTS_LINE_BYTES));
+        (uint16_t)units_touched(sorted, cost->lanes, width_bytes, __builtin_ctz(CTS_SECTOR_BYTES));
+    cost->lines =
+        (uint16_t)units_touched(sorted, cost->lanes, width_bytes, __builtin_ctz(CTS_LINE_BYTES));
 }
 
 /* Also the addresses, ascending. */
@@ -332,6 +333,8 @@ struct cts_request_cost cts_request_cost_remembered(struct cts_cost_memory *memo
 {
     if (access->pattern == CTS_PATTERN_LIST)
         return list_cost(&memory->list, access, width_bytes, bank_bytes, loads);
+    if (width_bytes > CTS_WIDTH_MAX)
+        return cts_request_cost(access, width_bytes, bank_bytes, loads);
     /* Banks and lines repeat after this much. */
     const uint64_t period = CTS_BANKS * 8;
     const uint64_t key[3] = {

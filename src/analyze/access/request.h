@@ -17,6 +17,7 @@
 #include "trace/access.h"
 
 enum { CTS_SECTOR_BYTES = 32, CTS_LINE_BYTES = 128, CTS_BANKS = 32, CTS_WIDTH_MAX = 64 };
+enum { CTS_ROW_WIDTH_MAX = 2048 }; /* of rows of a tensor copy */
 
 /* How the addresses of consecutive active lanes lie. */
 #define CTS_LANE_LAYOUTS(X)                                                                        \
@@ -40,7 +41,7 @@ struct cts_request_cost {
     uint8_t same_address;                        /* most lanes at one address */
     uint16_t wavefronts, ideal_wavefronts, ways; /* shared memory; ways: of the worst phase */
     uint16_t sectors, lines;                     /* other memory */
-    uint16_t distinct_bytes;
+    uint32_t distinct_bytes;
     int64_t stride_bytes; /* strided, and two-level without such rows: between neighbouring lanes */
     uint8_t row_lanes;    /* two-level, lanes of a row side by side, or at one address: lanes of a
                              row; else 0 */
@@ -52,8 +53,8 @@ struct cts_request_cost {
     int32_t row_pitch_bytes; /* of such rows: from one to the next */
 };
 
-/* `width_bytes` 1 to CTS_WIDTH_MAX, mask not 0; `bank_bytes` is 4 or 8; loads: it is no store and
- * no atomic. */
+/* `width_bytes` 1 to CTS_WIDTH_MAX, of a box's record to CTS_ROW_WIDTH_MAX; mask not 0;
+ * `bank_bytes` is 4 or 8; loads: it is no store and no atomic. */
 struct cts_request_cost cts_request_cost(const struct cts_access *access, uint32_t width_bytes,
                                          unsigned bank_bytes, bool loads);
 

@@ -10,7 +10,7 @@ void cts_note_variables(struct cts_notes *notes);
 void cts_find_managed(LLVMModuleRef module, struct cts_pointer_map *managed);
 
 /* Gives the host's or the device's side of a managed variable the name and linkage that make them
- * one object (marks.h). */
+ * one object (copy-marks.h). */
 void cts_unite_managed(LLVMValueRef variable, const char *unit);
 
 /* Texture and surface references: map global -> enum cts_variable_kind. */

@@ -1,4 +1,5 @@
-/* Reads the named metadata that the device pass wrote (marks.h): for the tables of compiled files.
+/* Reads the named metadata that the device pass wrote (copy-marks.h): for the tables of compiled
+ * files.
  */
 #ifndef CTS_INSTRUMENT_NOTES_READ_H
 #define CTS_INSTRUMENT_NOTES_READ_H

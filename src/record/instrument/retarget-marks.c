@@ -1,4 +1,4 @@
-/* What becomes of the marks that the device pass left (marks.h) in each version of a function.
+/* What becomes of the marks that the device pass left (copy-marks.h) in each version of a function.
  *
  * Plain: nothing. Row: each mark has a slot of the lane buffers and stores its address at
  * lanes[slot * 32 + lane]; value words go to rows of their own behind the slots. Log:

@@ -1,5 +1,5 @@
 /* The tables of record/abi.h for one file, built as constants from the device pass's named metadata
- * (marks.h) and from what the retarget pass found, and the constructor that registers them.
+ * (copy-marks.h) and from what the retarget pass found, and the constructor that registers them.
  *
  * Each row is a struct constant whose LLVM type has the members of the C struct in its order, so
  * that the host's data layout gives them the C offsets; the sizes are compared with sizeof, here

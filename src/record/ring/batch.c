@@ -214,6 +214,7 @@ static inline uint32_t site_of(struct cts_batch *batch, const uint32_t *words)
 void cts_batch_forget_sites(struct cts_batch *batch)
 {
     memset(batch->sites, 0, CTS_BATCH_SITES * sizeof *batch->sites);
+    memset(batch->copy_sites, 0, sizeof batch->copy_sites);
 }
 
 /* ---- taking ---- */
@@ -251,7 +252,12 @@ static inline void keep(struct cts_batch *batch, const uint32_t *words, uint32_t
     static const uint8_t spaces[4] = {CTS_SPACE_GLOBAL, CTS_SPACE_SHARED, CTS_SPACE_LOCAL,
                                       CTS_SPACE_GLOBAL};
     struct cts_batch_piece *const piece = piece_of(batch, words);
-    const uint32_t site = piece->is_known ? site_of(batch, words) : CTS_NONE;
+    const bool is_copy = cts_ring_is_copy(words) && kept_words == CTS_RING_COPY_WORDS;
+    struct cts_stream_record copied;
+    const uint32_t site =
+        !piece->is_known ? CTS_NONE
+        : is_copy ? cts_batch_take_copy(batch, words, batch->offsets + batch->offset_count, &copied)
+                  : site_of(batch, words);
     if (site == CTS_NONE) {
         batch->lost++;
         return;
@@ -275,6 +281,10 @@ static inline void keep(struct cts_batch *batch, const uint32_t *words, uint32_t
         const enum cts_space space = cts_stream_space(batch->records[i].kind);
         batch->records[i].kind =
             (uint16_t)(cts_stream_record_kind(space, CTS_PATTERN_LIST, 0) | CTS_BATCH_HAS_VALUES);
+    }
+    if (is_copy) {
+        batch->records[i] = copied;
+        batch->records[i].s0 = (int32_t)batch->offset_count;
     }
     batch->offset_count += kept_words;
     const struct cts_batch_chain one = {i, i};
@@ -412,6 +422,8 @@ static void add_chain(struct cts_batch *batch, struct cts_batch_chain chain)
             count = 0;
             if (record->kind & CTS_BATCH_HAS_VALUES)
                 cts_batch_add_valued(batch, record);
+            else if ((record->kind >> 5 & 31) == CTS_BATCH_BOX_LANES)
+                cts_batch_add_box(batch, record);
             else
                 add_list(batch, record);
         }

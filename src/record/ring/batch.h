@@ -11,6 +11,7 @@ enum {
     CTS_BATCH_PIECES = 1 << 12,
     CTS_BATCH_PLACES = 1 << 14, /* of pieces, by hash */
     CTS_BATCH_SITES = 1 << 12,
+    CTS_BATCH_COPY_SITES = 64,
     CTS_BATCH_LAUNCHES = 64, /* known ones */
     CTS_BATCH_WARPS = 32,
 };
@@ -58,7 +59,8 @@ enum {
     CTS_BATCH_RECORD_WORDS_MAX =
         CTS_BATCH_VALUED_WORDS + CTS_RING_VALUED_SLOTS_MAX * CTS_RING_SLOT_WORDS,
     CTS_BATCH_HAS_VALUES =
-        1 << 15, /* of a record's kind, beside what cts_stream_record_kind() says */
+        1 << 15,              /* of a record's kind, beside what cts_stream_record_kind() says */
+    CTS_BATCH_BOX_LANES = 31, /* of a list's kind, as its lanes per row: a box */
 };
 
 struct cts_batch {
@@ -74,6 +76,7 @@ struct cts_batch {
     uint16_t *order;
     uint64_t *keys, *other_keys;  /* for sorting pieces; their numbers are in the low bits */
     struct cts_batch_site *sites; /* a cache */
+    struct cts_batch_site copy_sites[CTS_BATCH_COPY_SITES];
     struct cts_batch_launch *launches;
     uint32_t launch_number; /* whose records the stream holds; CTS_NONE: nobody's */
     uint64_t lost;          /* records of no launch or site */
@@ -97,6 +100,13 @@ uint32_t cts_batch_value_layout(const uint32_t *words, uint32_t *list_lanes, uin
 void cts_batch_note_valued(const uint32_t *words, uint32_t *place);
 /* Hands one to the collector. */
 void cts_batch_add_valued(struct cts_batch *batch, const struct cts_stream_record *record);
+
+/* Tensor copies (batch-copies.c). What the copy in `words` with its list at `list` touches; its
+ * site or CTS_NONE. The box goes over the list. */
+uint32_t cts_batch_take_copy(struct cts_batch *batch, const uint32_t *words, uint32_t *list,
+                             struct cts_stream_record *record);
+/* Hands the box of one to the collector. */
+void cts_batch_add_box(struct cts_batch *batch, const struct cts_stream_record *record);
 
 /* Hands all records to the collector, CTA by CTA; the batch is empty afterwards. */
 void cts_batch_feed(struct cts_batch *batch);

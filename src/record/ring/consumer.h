@@ -10,6 +10,7 @@
 
 #include "common/error.h"
 #include "trace/write/collector.h"
+#include "record/ring/copies.h"
 #include "record/ring/ring.h"
 
 enum { CTS_RING_BARRIER_SITE = 1 << 30 }; /* beside a site's id */
@@ -25,6 +26,11 @@ struct cts_ring_names {
     uint32_t (*site)(void *state, const struct cts_ring_record *record);
     /* Counts of a launch since they were last told. */
     void (*counts)(void *state, uint32_t number, const struct cts_stream_counts *counts);
+    /* Of a tensor copy: what it touches, in box->base and box->box, which may have no rows, and the
+     * bytes of a row; 0: its map is not known. NULL: there are no tensor copies. */
+    uint32_t (*copy)(const struct cts_ring_copy *copy, struct cts_stream_box *box);
+    /* The catalogue's id of the site of a copy with rows of so many bytes. CTS_NONE: unknown. */
+    uint32_t (*copy_site)(void *state, const struct cts_ring_record *record, uint32_t row_bytes);
 };
 
 struct cts_ring_consumers;

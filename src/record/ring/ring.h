@@ -60,7 +60,8 @@ enum cts_ring_barrier {
     CTS_RING_SYNC_OTHER = 4,
     CTS_RING_CLUSTER_ARRIVE = 8,
     CTS_RING_CLUSTER_WAIT = 16,
-    CTS_RING_PART_SYNC = 32 /* of a part of the CTA */
+    CTS_RING_PART_SYNC = 32,  /* of a part of the CTA */
+    CTS_RING_TENSOR_COPY = 64 /* no barrier, but a tensor copy: copies.h */
 };
 enum cts_ring_pattern { CTS_RING_UNIFORM, CTS_RING_AFFINE, CTS_RING_TWO_LEVEL, CTS_RING_LIST };
 

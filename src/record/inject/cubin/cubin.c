@@ -10,7 +10,9 @@
 #include "common/hash.h"
 #include "common/search.h"
 #include "record/inject/cubin/cubin-lines.h"
+#include "record/inject/cubin/copy-mark-code.h"
 #include "record/inject/cubin/elf.h"
+
 #include "trace/access.h"
 
 enum {
@@ -223,14 +225,13 @@ static void read_calls(const struct cts_elf *elf, struct cts_cubin *cubin)
     }
 }
 
-static bool add_mark(struct cts_cubin *cubin, uint64_t offset_bytes, struct cts_sass sass)
+static bool add_mark(struct cts_cubin *cubin, struct cts_cubin_mark mark)
 {
     if (cubin->mark_count == cubin->mark_capacity &&
         cts_array_grow((void **)&cubin->marks, &cubin->mark_capacity, cubin->mark_count + 1,
                        sizeof *cubin->marks, NULL))
         return false;
-    cubin->marks[cubin->mark_count++] =
-        (struct cts_cubin_mark){.offset_bytes = (uint32_t)offset_bytes, .sass = sass};
+    cubin->marks[cubin->mark_count++] = mark;
     return true;
 }
 
@@ -241,6 +242,17 @@ static uint32_t capability(const struct cts_elf *elf)
     Elf64_Ehdr header;
     memcpy(&header, elf->image, sizeof header);
     return header.e_ident[EI_ABIVERSION] >= 8 ? header.e_flags >> 8 & 0xff : header.e_flags & 0xff;
+}
+
+static struct cts_cubin_mark mark_at(struct cts_cursor code, uint64_t at)
+{
+    uint64_t words[2], origin_bytes = 0;
+    struct cts_tensor_copy copy;
+    memcpy(words, code.at + at, sizeof words);
+    struct cts_sass sass = cts_sass_of(words[0], words[1]);
+    if (!sass.kind && cts_mark_read(code.at, cts_cursor_left(&code), at, &copy, &origin_bytes))
+        sass = (struct cts_sass){CTS_SASS_MARKED_COPY, copy.operation};
+    return (struct cts_cubin_mark){(uint32_t)at, (uint32_t)origin_bytes, sass};
 }
 
 static void read_code(const struct cts_elf *elf, struct cts_cubin *cubin)
@@ -254,12 +266,11 @@ static void read_code(const struct cts_elf *elf, struct cts_cubin *cubin)
         function->first_mark = (uint32_t)cubin->mark_count;
         for (size_t at = 0; at + CTS_SASS_BYTES <= bytes && at <= UINT32_MAX;
              at += CTS_SASS_BYTES) {
-            uint64_t words[2];
-            memcpy(words, code.at + at, sizeof words);
-            const struct cts_sass sass = cts_sass_of(words[0], words[1]);
-            if (sass.kind && !add_mark(cubin, at, sass)) return;
+            const struct cts_cubin_mark mark = mark_at(code, at);
+            if (mark.sass.kind && !add_mark(cubin, mark)) return;
             function->has_arrivals |=
-                sass.kind == CTS_SASS_BARRIER && sass.operation == CTS_BARRIER_CTA_ARRIVE;
+                mark.sass.kind == CTS_SASS_BARRIER && mark.sass.operation == CTS_BARRIER_CTA_ARRIVE;
+            if (mark.sass.kind == CTS_SASS_MARKED_COPY) at += CTS_SASS_BYTES;
         }
         function->mark_count = (uint32_t)(cubin->mark_count - function->first_mark);
     }
@@ -328,15 +339,14 @@ const struct cts_cubin_line *cts_cubin_line_at(const struct cts_cubin *cubin,
     return last->line && last->file != UINT32_MAX ? last : NULL;
 }
 
-const struct cts_sass *cts_cubin_mark_at(const struct cts_cubin *cubin,
-                                         const struct cts_cubin_function *function,
-                                         uint64_t offset_bytes)
+const struct cts_cubin_mark *cts_cubin_mark_at(const struct cts_cubin *cubin,
+                                               const struct cts_cubin_function *function,
+                                               uint64_t offset_bytes)
 {
     if (!function || !function->mark_count) return NULL;
     const struct cts_cubin_mark *const marks = cubin->marks + function->first_mark;
     const size_t at = CTS_SEARCH(function->mark_count, i, marks[i].offset_bytes < offset_bytes);
-    return at < function->mark_count && marks[at].offset_bytes == offset_bytes ? &marks[at].sass
-                                                                               : NULL;
+    return at < function->mark_count && marks[at].offset_bytes == offset_bytes ? &marks[at] : NULL;
 }
 
 const struct cts_cubin_part *cts_cubin_part_at(const struct cts_cubin *cubin,

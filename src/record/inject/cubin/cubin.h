@@ -54,6 +54,7 @@ struct cts_cubin_variable {
 /* An instruction that needs more than its address. */
 struct cts_cubin_mark {
     uint32_t offset_bytes;
+    uint32_t origin_bytes; /* of a marked copy: where the copy stood before */
     struct cts_sass sass;
 };
 
@@ -97,9 +98,9 @@ const struct cts_cubin_line *cts_cubin_line_at(const struct cts_cubin *cubin,
                                                const struct cts_cubin_function *function,
                                                uint64_t offset_bytes);
 /* What is known of an instruction, or NULL. */
-const struct cts_sass *cts_cubin_mark_at(const struct cts_cubin *cubin,
-                                         const struct cts_cubin_function *function,
-                                         uint64_t offset_bytes);
+const struct cts_cubin_mark *cts_cubin_mark_at(const struct cts_cubin *cubin,
+                                               const struct cts_cubin_function *function,
+                                               uint64_t offset_bytes);
 /* The part that an instruction lies in, or NULL. */
 const struct cts_cubin_part *cts_cubin_part_at(const struct cts_cubin *cubin,
                                                const struct cts_cubin_function *function,

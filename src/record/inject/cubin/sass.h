@@ -19,13 +19,15 @@ enum cts_sass_kind {
     CTS_SASS_TENSOR_MATRIX,
     CTS_SASS_TEXTURE,
     CTS_SASS_SURFACE,
+    CTS_SASS_MARKED_COPY, /* is recorded: a tensor copy's marker (copy-marks.h), and the copy with
+                             it */
     CTS_SASS_KIND_COUNT
 };
 
 struct cts_sass {
-    uint8_t kind; /* enum cts_sass_kind */
-    uint8_t
-        operation; /* of an atomic: enum cts_operation; of a barrier: enum cts_barrier_operation */
+    uint8_t kind;      /* enum cts_sass_kind */
+    uint8_t operation; /* of an atomic or a copy: enum cts_operation; of a barrier: enum
+                          cts_barrier_operation */
 };
 
 /* What an instruction is, from its two words. */

@@ -10,6 +10,7 @@
 #include "graphs.h"
 #include "grids.h"
 #include "host-functions.h"
+#include "images.h"
 #include "launching.h"
 #include "library.h"
 #include "memory-run.h"
@@ -58,6 +59,7 @@ enum call_kind {
     CALL_HOST_FUNCTION_PER_THREAD, /* no stream is the thread's default stream */
     CALL_STREAM_CALLBACK,
     CALL_STREAM_CALLBACK_PER_THREAD,
+    CALL_LOADS_IMAGE,
 };
 struct call {
     Sanitizer_CallbackId id;
@@ -115,6 +117,10 @@ static const struct call driver_calls[] = {
     {DRIVER(cuLaunchHostFunc_ptsz), CALL_HOST_FUNCTION_PER_THREAD},
     {DRIVER(cuStreamAddCallback), CALL_STREAM_CALLBACK},
     {DRIVER(cuStreamAddCallback_ptsz), CALL_STREAM_CALLBACK_PER_THREAD},
+    {DRIVER(cuModuleLoadData), CALL_LOADS_IMAGE},
+    {DRIVER(cuModuleLoadDataEx), CALL_LOADS_IMAGE},
+    {DRIVER(cuModuleLoadFatBinary), CALL_LOADS_IMAGE},
+    {DRIVER(cuLibraryLoadData), CALL_LOADS_IMAGE},
 };
 static const struct call runtime_calls[] = {
     {RUNTIME(cudaMalloc), CALL_ALLOCATES},
@@ -244,6 +250,9 @@ static void begin_call(const struct call *call, const Sanitizer_CallbackData *da
         current.creation.priority = has_priority ? create->priority : 0;
         break;
     }
+    case CALL_LOADS_IMAGE:
+        cts_image_replace((void *)(uintptr_t)parameters);
+        break;
     case CALL_PROFILER_START:
         break;
     case CALL_PROFILER_STOP:
@@ -327,6 +336,7 @@ static void end_call(const struct call *call, bool by_driver, const Sanitizer_Ca
     case CALL_HOST_FUNCTION_PER_THREAD:
     case CALL_STREAM_CALLBACK:
     case CALL_STREAM_CALLBACK_PER_THREAD:
+    case CALL_LOADS_IMAGE:
         break;
     case CALL_LAUNCH:
     case CALL_LAUNCH_COOPERATIVE:

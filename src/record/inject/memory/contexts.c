@@ -9,7 +9,7 @@
 static struct context {
     CUcontext handle; /* NULL: free place */
     CUdevice device;
-    bool has_patches;
+    bool has_patches, has_tensor_patches;
 } contexts[CTS_MEMORY_CONTEXTS_MAX];
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static bool has_device[CTS_MEMORY_CONTEXTS_MAX]; /* its row is written */
@@ -50,7 +50,7 @@ static void add_context(CUcontext handle, CUdevice device)
     if (context) {
         context->handle = handle;
         context->device = device;
-        context->has_patches = false;
+        context->has_patches = context->has_tensor_patches = false;
         seen++;
     }
     if (is_new) has_device[device] = true;
@@ -110,6 +110,16 @@ bool cts_context_wants_patches(CUcontext handle)
     struct context *const context = handle ? find(handle) : NULL;
     const bool wants = context && !context->has_patches;
     if (wants) context->has_patches = true;
+    pthread_mutex_unlock(&lock);
+    return wants;
+}
+
+bool cts_context_wants_tensor_patches(CUcontext handle)
+{
+    pthread_mutex_lock(&lock);
+    struct context *const context = handle ? find(handle) : NULL;
+    const bool wants = context && !context->has_tensor_patches;
+    if (wants) context->has_tensor_patches = true;
     pthread_mutex_unlock(&lock);
     return wants;
 }

@@ -21,4 +21,7 @@ uint32_t cts_context_device(CUcontext context);
 /* True once per context: the patches have to be loaded into it. */
 bool cts_context_wants_patches(CUcontext context);
 
+/* The same for the patch of tensor copies. */
+bool cts_context_wants_tensor_patches(CUcontext handle);
+
 #endif

@@ -117,12 +117,12 @@ void *cts_library_beside(const char *name)
     return path_beside(name, path, sizeof path) ? dlopen(path, RTLD_NOW | RTLD_LOCAL) : NULL;
 }
 
-enum cts_status cts_patches_read(bool values, void **image, struct cts_error *error)
+enum cts_status cts_patches_read(const char *name, void **image, size_t *image_bytes,
+                                 struct cts_error *error)
 {
     enum { PATCHES_MAX_BYTES = 64 << 20 };
     char path[PATH_MAX];
-    if (!path_beside(values ? "ctascope_patches_values.fatbin" : "ctascope_patches.fatbin", path,
-                     sizeof path))
+    if (!path_beside(name, path, sizeof path))
         return cts_fail(error, CTS_UNSUPPORTED, "cannot find the path of this library");
     FILE *const file = fopen(path, "rbe");
     if (!file)
@@ -137,6 +137,7 @@ enum cts_status cts_patches_read(bool values, void **image, struct cts_error *er
         return cts_fail(error, CTS_IO, "cannot read the patches at '%s'", path);
     }
     *image = bytes;
+    *image_bytes = size;
     return CTS_OK;
 }
 

@@ -41,6 +41,9 @@
 /* NULL where the driver is too old for them. */
 #define CTS_DRIVER_MORE_FUNCTIONS(X)                                                               \
     X(cuThreadExchangeStreamCaptureMode)                                                           \
+    X(cuDeviceGetCount)                                                                            \
+    X(cuLibraryLoadData)                                                                           \
+    X(cuLibraryUnload)                                                                             \
     X(cuFuncGetParamInfo)                                                                          \
     X(cuKernelGetParamInfo)                                                                        \
     X(cuStreamIsCapturing)                                                                         \
@@ -76,8 +79,8 @@ uint32_t cts_device_attribute(CUdevice device, CUdevice_attribute which);
 /* Another of our libraries, opened; NULL: it is not there. */
 void *cts_library_beside(const char *name);
 
-/* The patches, a fatbin that stands beside this library, with those that keep values or without;
- * read once, never freed. */
-CTS_MUST_CHECK enum cts_status cts_patches_read(bool values, void **image, struct cts_error *error);
+/* Patches, an image that stands beside this library: the whole file, never freed. */
+CTS_MUST_CHECK enum cts_status cts_patches_read(const char *name, void **image, size_t *image_bytes,
+                                                struct cts_error *error);
 
 #endif

@@ -22,6 +22,8 @@ struct cts_memory_module {
     void *image;                           /* kept for a disassembler; NULL: not */
     size_t image_bytes;
     bool is_patched, cannot_patch;
+    bool told_unknown_copy;
+    bool records_copies; /* its markers are patched */
 };
 
 struct cts_code_range { /* of instructions */

@@ -23,6 +23,7 @@
 #include "source-names.h"
 #include "patching.h"
 #include "record/abi.h"
+#include "record/inject/cubin/tensor-box.h"
 #include "record/ring/consumer.h"
 #include "rings.h"
 #include "memory-run.h"
@@ -50,6 +51,8 @@ static struct {
 } ranges;                               /* by first */
 static struct cts_map kernel_by_handle; /* index plus one */
 static struct cts_map site_by_key;      /* id plus one */
+static struct cts_map copy_site_by_key; /* id plus one; by pc and bytes of a row */
+enum { COPY_KEY_SHIFT = 16 };
 
 static bool is_selected(const char *name, const char *mangled)
 {
@@ -109,6 +112,13 @@ static struct cts_memory_module *add_module(CUmodule handle, CUcontext context, 
     return NULL;
 }
 
+static bool has_markers(const struct cts_memory_module *module)
+{
+    for (size_t i = 0; i < module->cubin.mark_count; i++)
+        if (module->cubin.marks[i].sass.kind == CTS_SASS_MARKED_COPY) return true;
+    return false;
+}
+
 void cts_module_loaded(const Sanitizer_ResourceModuleData *data)
 {
     struct cts_memory_module *const module =
@@ -116,6 +126,8 @@ void cts_module_loaded(const Sanitizer_ResourceModuleData *data)
     if (!cts_memory_settings.empty)
         (void)cts_memory_ring_user(data->context); /* before any launch */
     if (module) module->instrumented = cts_instrumented_open(data);
+    if (module && !module->instrumented && has_markers(module))
+        module->records_copies = cts_patching_takes_copies(module);
     if (module) cts_module_allocate_variables(module);
     if (!cts_memory_settings.defer) (void)cts_module_patch(data->module, true);
 }
@@ -144,6 +156,11 @@ void cts_module_unloaded(const Sanitizer_ResourceModuleData *data)
             const uint32_t pc = (uint32_t)(site_by_key.entries[s].key >> 8);
             if (site_by_key.used[s] && ((pc - range->first) & CTS_PC_MASK) < range->count)
                 site_by_key.entries[s].value = 0;
+        }
+        for (size_t s = 0; s < copy_site_by_key.capacity; s++) {
+            const uint32_t pc = (uint32_t)(copy_site_by_key.entries[s].key >> COPY_KEY_SHIFT);
+            if (copy_site_by_key.used[s] && ((pc - range->first) & CTS_PC_MASK) < range->count)
+                copy_site_by_key.entries[s].value = 0;
         }
         free(range->name);
     }
@@ -308,6 +325,34 @@ uint32_t cts_module_site(void *unused, const struct cts_ring_record *record)
         if (!*place) *place = (uint64_t)cts_module_add_site(range, record) + 1;
         site = (uint32_t)(*place - 1);
         if (record->space == CTS_RING_BARRIER) site |= CTS_RING_BARRIER_SITE;
+    }
+    pthread_mutex_unlock(&lock);
+    return site;
+}
+
+uint32_t cts_module_copy(const struct cts_ring_copy *copy, struct cts_stream_box *box)
+{
+    struct cts_tensor_rows rows;
+    if (!cts_tensor_box(copy->map, copy->point, &rows)) return 0;
+    box->base = rows.base;
+    box->box = rows.box;
+    box->box.multicast = copy->multicast;
+    return rows.row_bytes;
+}
+
+uint32_t cts_module_copy_site(void *unused, const struct cts_ring_record *record,
+                              uint32_t row_bytes)
+{
+    (void)unused;
+    uint32_t site = CTS_NONE;
+    pthread_mutex_lock(&lock);
+    const struct cts_code_range *const range = range_of(record->pc);
+    const uint64_t key = (uint64_t)record->pc << COPY_KEY_SHIFT | row_bytes;
+    if (range && !row_bytes) cts_module_tell_unknown_copy(range, record);
+    uint64_t *const place = range && row_bytes ? cts_map_at(&copy_site_by_key, key, NULL) : NULL;
+    if (place) {
+        if (!*place) *place = (uint64_t)cts_module_add_copy_site(range, record, row_bytes) + 1;
+        site = (uint32_t)(*place - 1);
     }
     pthread_mutex_unlock(&lock);
     return site;

@@ -7,7 +7,9 @@
 
 #include <sanitizer.h>
 
+#include "record/ring/copies.h"
 #include "record/ring/ring.h"
+#include "trace/write/collector.h"
 #include "launch-tensors.h"
 
 struct cts_memory_kernel {
@@ -25,5 +27,8 @@ struct cts_memory_kernel cts_module_kernel(const Sanitizer_LaunchData *launch);
 bool cts_module_patch(CUmodule module, bool patched);
 /* As struct cts_ring_names has it. */
 uint32_t cts_module_site(void *unused, const struct cts_ring_record *record);
+uint32_t cts_module_copy(const struct cts_ring_copy *copy, struct cts_stream_box *box);
+uint32_t cts_module_copy_site(void *unused, const struct cts_ring_record *record,
+                              uint32_t row_bytes);
 
 #endif

@@ -493,6 +493,8 @@ HOT void record_access(const access &a)
 
 #define PATCH extern "C" __device__ __noinline__ SanitizerPatchResult
 
+#ifndef CTS_WITHOUT_PATCHES /* what follows is in another image (patch-tensors.cu) */
+
 PATCH cts_patch_global(void *user, uint64_t pc, void *at, uint32_t bytes, uint32_t flags,
                        const void *)
 {
@@ -636,3 +638,5 @@ PATCH cts_patch_empty(void *, uint64_t, void *, uint32_t, uint32_t, const void *
 {
     return SANITIZER_PATCH_SUCCESS;
 }
+
+#endif

@@ -2,20 +2,46 @@
 #include "patching.h"
 
 #include <pthread.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "contexts.h"
 #include "library.h"
 #include "memory-run.h"
+#include "record/inject/cubin/placeholders.h"
 #include "settings.h"
 
 static pthread_mutex_t patching = PTHREAD_MUTEX_INITIALIZER; /* the Sanitizer asks for that */
 static void *patches_image;
+static void *tensor_image;            /* with its placeholders filled; NULL: there is none */
 static _Atomic bool refuses_barriers; /* the Sanitizer does */
+
+/* Without it, tensor copies are not recorded, as all other kernels say that have some. */
+static void read_tensor_image(void)
+{
+    struct cts_error error = {0};
+    size_t bytes;
+    if (cts_memory_settings.empty || !cts_memory_settings.tensors ||
+        cts_patches_read("ctascope_patches_tensors.cubin", &tensor_image, &bytes, &error))
+        return;
+    if (cts_placeholders_fill(tensor_image, bytes, &error) == CTS_OK) return;
+    cts_memory_say("warning", "tensor copies are not recorded: %s", error.text);
+    free(tensor_image);
+    tensor_image = NULL;
+}
 
 enum cts_status cts_patching_start(struct cts_error *error)
 {
-    return cts_patches_read(cts_memory_settings.values, &patches_image, error);
+    size_t bytes;
+    read_tensor_image();
+    return cts_patches_read(cts_memory_settings.values ? "ctascope_patches_values.fatbin"
+                                                       : "ctascope_patches.fatbin",
+                            &patches_image, &bytes, error);
+}
+
+bool cts_patching_has_tensors(void)
+{
+    return tensor_image != NULL;
 }
 
 bool cts_patching_has_barriers(void)
@@ -82,6 +108,23 @@ static void put_barrier_patches(const struct cts_memory_module *module)
     }
 }
 
+bool cts_patching_takes_copies(struct cts_memory_module *module)
+{
+    SanitizerResult result = SANITIZER_SUCCESS;
+    if (!tensor_image) return false;
+    pthread_mutex_lock(&patching);
+    if (cts_context_wants_tensor_patches(module->context))
+        result = cts_sanitizer.sanitizerAddPatches(tensor_image, module->context);
+    if (result == SANITIZER_SUCCESS)
+        result = cts_sanitizer.sanitizerPatchInstructions(SANITIZER_INSTRUCTION_SHFL,
+                                                          module->handle, "cts_patch_tensor");
+    pthread_mutex_unlock(&patching);
+    if (result != SANITIZER_SUCCESS)
+        cts_memory_say("warning", "tensor copies of a module are not recorded: %s",
+                       cts_sanitizer_text(result));
+    return result == SANITIZER_SUCCESS;
+}
+
 static bool put_patches(const struct cts_memory_module *patched)
 {
     const CUmodule module = patched->handle;
@@ -119,6 +162,8 @@ static bool put_patches(const struct cts_memory_module *patched)
         return true;
     }
     put_barrier_patches(patched);
+    if (patched->records_copies)
+        (void)s->sanitizerPatchInstructions(SANITIZER_INSTRUCTION_SHFL, module, "cts_patch_tensor");
     if (cts_memory_settings.local)
         (void)s->sanitizerPatchInstructions(SANITIZER_INSTRUCTION_LOCAL_MEMORY_ACCESS, module,
                                             with_values("cts_patch_local"));

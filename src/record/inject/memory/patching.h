@@ -14,4 +14,9 @@ bool cts_patching_set(struct cts_memory_module *module, bool patched);
 /* Whether barriers are recorded, as far as is known. */
 bool cts_patching_has_barriers(void);
 
+/* Whether there is a patch for tensor copies, so that modules get markers (images.h). */
+bool cts_patching_has_tensors(void);
+/* Before the module is patched for the first time: whether its markers will be patched. */
+bool cts_patching_takes_copies(struct cts_memory_module *module);
+
 #endif

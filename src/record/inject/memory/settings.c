@@ -84,6 +84,7 @@ enum cts_status cts_memory_settings_read(struct cts_error *error)
     const enum cts_status status = cts_environment_read(&settings->environment, error);
     const struct cts_environment *const environment = &settings->environment;
     settings->values = environment->values;
+    settings->tensors = !is("CTASCOPE_TENSORS", "0");
     settings->empty = is("CTASCOPE_MEMORY_MODE", "empty");
     settings->discard = is("CTASCOPE_MEMORY_MODE", "discard");
     settings->late = is("CTASCOPE_MEMORY_MODE", "late");

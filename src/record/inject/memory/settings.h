@@ -12,6 +12,7 @@ extern struct cts_memory_settings {
     bool global, shared, local; /* spaces that are recorded */
     bool barriers;              /* too, if the Sanitizer takes their patches */
     bool values;                /* what is loaded and stored, too */
+    bool tensors;               /* copies of tensors: modules get markers (images.h) */
     bool empty;                 /* for measurements: patches that do nothing */
     bool discard;               /* for measurements: records are forgotten */
     bool late;                  /* for measurements: synchronisations hand nothing on */

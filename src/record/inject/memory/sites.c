@@ -7,9 +7,11 @@
 
 #include "common/text-stream.h"
 #include "disassembly.h"
+#include "images.h"
 #include "module-rows.h"
 #include "source-names.h"
 #include "memory-run.h"
+#include "record/inject/cubin/tensor-copy.h"
 #include "record/inject/cubin/tensor-map.h"
 #include "trace/access.h"
 
@@ -120,14 +122,19 @@ static uint8_t operation_of(const struct cts_ring_record *record,
                                                                                   : operation;
 }
 
-uint32_t cts_module_add_site(const struct cts_code_range *range,
-                             const struct cts_ring_record *record)
+/* What a site is, apart from where it stands in the source. */
+struct site_kind {
+    uint64_t offset_bytes; /* in the range */
+    bool is_inside;
+    uint8_t operation, space;
+    uint32_t width_bytes;
+};
+
+static uint32_t add_site(const struct cts_code_range *range, const struct site_kind *kind)
 {
-    static const uint8_t spaces[4] = {CTS_SPACE_GLOBAL, CTS_SPACE_SHARED, CTS_SPACE_LOCAL,
-                                      CTS_SPACE_BARRIER};
     struct cts_memory_module *const module = range->module;
-    const uint64_t offset_bytes = (uint64_t)(record->pc - range->first) << CTS_RING_PC_SHIFT;
-    const bool is_inside = record->pc - range->first < range->count;
+    const uint64_t offset_bytes = kind->offset_bytes;
+    const bool is_inside = kind->is_inside;
     const struct cts_cubin_function *const function = is_inside ? range->function : NULL;
     const struct place place =
         place_of(&module->cubin, cts_cubin_line_at(&module->cubin, function, offset_bytes));
@@ -140,10 +147,9 @@ uint32_t cts_module_add_site(const struct cts_code_range *range,
         .site = cts_catalogue_reserve(cts_memory_run.catalogue, CTS_ID_SITE, 1),
         .module = module->id,
         .function = name,
-        .operation = operation_of(record, function,
-                                  cts_cubin_mark_at(&module->cubin, function, offset_bytes)),
-        .space = spaces[record->space & 3],
-        .width_bytes = record->space == CTS_RING_BARRIER ? 0 : 1u << record->width_log2,
+        .operation = kind->operation,
+        .space = kind->space,
+        .width_bytes = kind->width_bytes,
         .source = place.line ? cts_module_source(module, place.file) : CTS_NONE,
         .line = place.line,
         .inlined_at = calls,
@@ -152,6 +158,55 @@ uint32_t cts_module_add_site(const struct cts_code_range *range,
     if (!place.line && is_inside) cts_disassembly_add(range, &row, offset_bytes);
     free(calls);
     return row.site;
+}
+
+static uint64_t offset_in(const struct cts_code_range *range, const struct cts_ring_record *record)
+{
+    return (uint64_t)(record->pc - range->first) << CTS_RING_PC_SHIFT;
+}
+
+uint32_t cts_module_add_site(const struct cts_code_range *range,
+                             const struct cts_ring_record *record)
+{
+    static const uint8_t spaces[4] = {CTS_SPACE_GLOBAL, CTS_SPACE_SHARED, CTS_SPACE_LOCAL,
+                                      CTS_SPACE_BARRIER};
+    const uint64_t offset_bytes = offset_in(range, record);
+    const bool is_inside = record->pc - range->first < range->count;
+    const struct cts_cubin_function *const function = is_inside ? range->function : NULL;
+    const struct cts_cubin_mark *const mark =
+        cts_cubin_mark_at(&range->module->cubin, function, offset_bytes);
+    const struct site_kind kind = {
+        .offset_bytes = offset_bytes,
+        .is_inside = is_inside,
+        .operation = operation_of(record, function, mark ? &mark->sass : NULL),
+        .space = spaces[record->space & 3],
+        .width_bytes = record->space == CTS_RING_BARRIER ? 0 : 1u << record->width_log2,
+    };
+    return add_site(range, &kind);
+}
+
+/* The copy that a marker is for; NULL: there is none. */
+static const struct cts_cubin_mark *copy_at(const struct cts_code_range *range,
+                                            const struct cts_ring_record *record)
+{
+    const bool is_inside = record->pc - range->first < range->count;
+    const struct cts_cubin_mark *const mark = cts_cubin_mark_at(
+        &range->module->cubin, is_inside ? range->function : NULL, offset_in(range, record));
+    return mark && mark->sass.kind == CTS_SASS_MARKED_COPY ? mark : NULL;
+}
+
+uint32_t cts_module_add_copy_site(const struct cts_code_range *range,
+                                  const struct cts_ring_record *record, uint32_t row_bytes)
+{
+    const struct cts_cubin_mark *const mark = copy_at(range, record);
+    const struct site_kind kind = {
+        .offset_bytes = mark ? mark->origin_bytes : 0,
+        .is_inside = mark != NULL,
+        .operation = mark ? mark->sass.operation : 0,
+        .space = CTS_SPACE_GLOBAL,
+        .width_bytes = row_bytes,
+    };
+    return mark ? add_site(range, &kind) : CTS_NONE;
 }
 
 /* ---- what is not recorded ---- */
@@ -164,56 +219,87 @@ static void add_skipped(const struct cts_memory_module *module, const char *what
     cts_catalogue_add_skipped(cts_memory_run.catalogue, &row);
 }
 
-/* The layout of maps is known for one compute capability. */
-static struct cts_tensor_use tensor_use(const struct cts_cubin *cubin, const uint64_t *counts)
+static enum cts_sass_kind kind_of_copy(uint8_t operation)
 {
-    enum { KNOWN_CAPABILITY = 90 };
-    if (cubin->capability != KNOWN_CAPABILITY) return (struct cts_tensor_use){0};
-    return (struct cts_tensor_use){
-        .may_load = counts[CTS_SASS_TENSOR_LOAD] != 0,
-        .may_store = counts[CTS_SASS_TENSOR_STORE] || counts[CTS_SASS_TENSOR_REDUCTION],
-    };
+    return operation == CTS_LOAD    ? CTS_SASS_TENSOR_LOAD
+           : operation == CTS_STORE ? CTS_SASS_TENSOR_STORE
+                                    : CTS_SASS_TENSOR_REDUCTION;
 }
 
-/* Of the kernel and all that it may call; returns the launches among them. */
-static uint64_t count_marks(const struct cts_cubin *cubin,
-                            const struct cts_cubin_function *function, uint64_t *counts)
+/* What a kernel and all that it may call have. */
+struct contents {
+    uint64_t counts[CTS_SASS_KIND_COUNT];
+    uint64_t launches;
+    struct cts_tensor_use tensors; /* copies that are recorded, too */
+};
+
+/* The layout of maps is known for one compute capability. */
+static void count_mark(const struct cts_memory_module *module, struct cts_sass sass,
+                       struct contents *contents)
 {
-    uint64_t launches = 0;
+    const bool is_recorded = sass.kind == CTS_SASS_MARKED_COPY && module->records_copies;
+    if (sass.kind == CTS_SASS_MARKED_COPY) sass.kind = (uint8_t)kind_of_copy(sass.operation);
+    if (!is_recorded) contents->counts[sass.kind]++;
+    if (module->cubin.capability != CTS_TENSOR_COPY_CAPABILITY) return;
+    contents->tensors.may_load |= sass.kind == CTS_SASS_TENSOR_LOAD;
+    contents->tensors.may_store |=
+        sass.kind == CTS_SASS_TENSOR_STORE || sass.kind == CTS_SASS_TENSOR_REDUCTION;
+}
+
+static void count_marks(const struct cts_memory_module *module,
+                        const struct cts_cubin_function *function, struct contents *contents)
+{
+    const struct cts_cubin *const cubin = &module->cubin;
     bool *const reached = calloc(cubin->function_count + 1, sizeof *reached);
     if (reached) cts_cubin_reach(cubin, function, reached);
     for (size_t f = 0; reached && f < cubin->function_count; f++) {
         if (!reached[f]) continue;
-        launches += cubin->functions[f].launches_kernels;
+        contents->launches += cubin->functions[f].launches_kernels;
         for (uint32_t i = 0; i < cubin->functions[f].mark_count; i++)
-            counts[cubin->marks[cubin->functions[f].first_mark + i].sass.kind]++;
+            count_mark(module, cubin->marks[cubin->functions[f].first_mark + i].sass, contents);
     }
     free(reached);
-    return launches;
+}
+
+void cts_module_tell_unknown_copy(const struct cts_code_range *range,
+                                  const struct cts_ring_record *record)
+{
+    char text[600];
+    const struct cts_cubin_mark *const mark = copy_at(range, record);
+    if (!mark || range->module->told_unknown_copy) return;
+    range->module->told_unknown_copy = true;
+    const char *const what = cts_sass_unrecorded(kind_of_copy(mark->sass.operation), NULL);
+    snprintf(text, sizeof text, "%s in %.500s", what, range->name);
+    cts_module_make_row(range->module);
+    add_skipped(range->module, text, "a tensor map of another form", 1);
 }
 
 struct cts_tensor_use cts_module_tell_unrecorded(struct cts_memory_module *module,
                                                  const struct cts_cubin_function *function,
                                                  const char *name)
 {
-    const struct cts_cubin *const cubin = &module->cubin;
-    uint64_t counts[CTS_SASS_KIND_COUNT] = {0};
-    const uint64_t launches = count_marks(cubin, function, counts);
-    const struct cts_tensor_use use = tensor_use(cubin, counts);
-    const bool has_copies = use.may_load || use.may_store;
+    struct contents contents = {0};
+    count_marks(module, function, &contents);
+    const uint64_t *const counts = contents.counts, launches = contents.launches;
+    const bool has_copies = module->cubin.capability == CTS_TENSOR_COPY_CAPABILITY &&
+                            (counts[CTS_SASS_TENSOR_LOAD] || counts[CTS_SASS_TENSOR_STORE] ||
+                             counts[CTS_SASS_TENSOR_REDUCTION]);
     char text[600];
     for (int kind = 0; kind < CTS_SASS_KIND_COUNT; kind++) {
         const char *reason, *const what = cts_sass_unrecorded(kind, &reason);
         if (!counts[kind] || !what || (kind == CTS_SASS_TENSOR_MAP_CHANGE && !has_copies)) continue;
         snprintf(text, sizeof text, "%s in %.500s", what, name);
+        if (kind >= CTS_SASS_TENSOR_LOAD && kind <= CTS_SASS_TENSOR_REDUCTION)
+            reason = module->records_copies ? "their coordinates (im2col mode) are not known"
+                                            : cts_image_reason(&module->cubin, reason);
         add_skipped(module, text, reason, counts[kind]);
     }
     snprintf(text, sizeof text, "constant memory that may hold tensor maps in %.500s", name);
-    if (has_copies && cubin->constant_bytes >= CTS_TENSOR_MAP_BYTES)
+    if (has_copies && module->cubin.constant_bytes >= CTS_TENSOR_MAP_BYTES)
         add_skipped(module, text, "only tensor maps among a kernel's parameters are known", 1);
     snprintf(text, sizeof text, "launches made by %.500s", name);
     if (launches)
         add_skipped(module, text, "what kernels launch is not followed (dynamic parallelism)",
                     launches);
-    return use;
+    return contents.tensors;
 }

@@ -118,8 +118,11 @@ static void in_forked_child(void)
 static enum cts_status start_recording(struct cts_error *error)
 {
     const struct cts_environment *const environment = &cts_memory_settings.environment;
-    static const struct cts_ring_names names = {
-        .launch = cts_launch_of_number, .site = cts_module_site, .counts = cts_launch_counts};
+    static const struct cts_ring_names names = {.launch = cts_launch_of_number,
+                                                .site = cts_module_site,
+                                                .counts = cts_launch_counts,
+                                                .copy = cts_module_copy,
+                                                .copy_site = cts_module_copy_site};
     enum cts_status status = cts_memory_settings_check(error);
     if (!status) status = cts_sanitizer_open(environment->sanitizer, error);
     if (!status) status = cts_patching_start(error);
