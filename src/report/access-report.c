@@ -392,6 +392,19 @@ static size_t print_faults(const struct cts_access_report *report, FILE *file)
     return catalogue->fault_count < SHOWN ? catalogue->fault_count : SHOWN;
 }
 
+/* A run without accesses has nothing that could be judged. */
+static void print_no_finding(const struct cts_access_report *report, size_t faults, FILE *file)
+{
+    if (report->result->record_count || faults)
+        cts_print_paragraph(
+            file, 5, "  No %sfinding above 1%% of a kernel's sectors, wavefronts or updates.",
+            faults ? "other " : "");
+    else
+        cts_print_paragraph(
+            file, 5, "  Nothing to analyse: the run has %s, and no memory accesses are recorded.",
+            cts_counted_text(report->catalogue->launch_count, "launch", "launches").text);
+}
+
 /* Some of either sort, so that a program with many faults still shows what is slow. */
 static void print_findings(const struct cts_access_report *report,
                            const struct cts_short_names *kernels, FILE *file)
@@ -416,10 +429,7 @@ static void print_findings(const struct cts_access_report *report,
                       file);
     }
     if (left) cts_print_paragraph(file, 5, "     ... and %zu more: --per finding", left);
-    if (!shown)
-        cts_print_paragraph(
-            file, 5, "  No %sfinding above 1%% of a kernel's sectors, wavefronts or updates.",
-            first ? "other " : "");
+    if (!shown) print_no_finding(report, first, file);
     if (r->library_kernels)
         cts_print_paragraph(
             file, 5,

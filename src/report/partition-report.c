@@ -109,7 +109,8 @@ static void print_limit(const struct cts_partition *p, const struct cts_partitio
     print_launches(p, a->scale, file);
 }
 
-/* What splitting gains, and what limits it. */
+/* What splitting gains, and what limits it. What is counted is said where little is gained, too:
+ * computation may be what takes the time. */
 static void print_verdict(const struct cts_partition_report *r, FILE *file)
 {
     const struct cts_partition_answer *const a = r->answer;
@@ -126,15 +127,14 @@ static void print_verdict(const struct cts_partition_report *r, FILE *file)
                 ? "the traffic between partitions takes longer than splitting saves"
                 : "the slowest partition moves nearly as much as the whole");
     else
-        fprintf(file,
-                "%s: %s on %u partitions (%.0f%% efficiency), mapping %s\n"
-                "  Counted: memory traffic%s\n",
+        fprintf(file, "%s: %s on %u partitions (%.0f%% efficiency), mapping %s\n",
                 r->asked_for_one                               ? "Speed-up"
                 : a->verdict == CTS_PARTITION_INEFFICIENT_GAIN ? "Splitting scales poorly"
                                                                : "Worth splitting",
-                speedup_text(&s->time).text, s->partition_count, 100 * efficiency, mapping,
-                p->options.launch_times ? ", launch overhead and recorded computation"
-                                        : " and launch overhead, no computation");
+                speedup_text(&s->time).text, s->partition_count, 100 * efficiency, mapping);
+    fprintf(file, "  Counted: memory traffic%s\n",
+            p->options.launch_times ? ", launch overhead and recorded computation"
+                                    : " and launch overhead, no computation");
     if (a->verdict == CTS_PARTITION_INEFFICIENT_GAIN && !r->asked_for_one)
         print_limit(p, a, file);
     else if (a->verdict != CTS_PARTITION_NO_GAIN)
