@@ -17,11 +17,12 @@ static void put_number(FILE *file, double value)
     if (isfinite(value)) fprintf(file, "%.17g", value);
 }
 
-/* "run,x,series" of value i of a series. */
-static void begin_row(const struct csv *csv, size_t i, const char *series)
+/* "run,x,series" of value i of series s. */
+static void begin_row(const struct csv *csv, size_t i, size_t s)
 {
     const struct cts_figure *const figure = csv->figure;
-    cts_csv_field(csv->file, csv->run);
+    const size_t run = figure->runs_are_series ? s : i;
+    cts_csv_field(csv->file, run < figure->run_count ? figure->runs[run] : csv->run);
     if (figure->x.categories) {
         fputc(',', csv->file);
         cts_csv_field(csv->file, figure->x.categories[i]);
@@ -29,7 +30,7 @@ static void begin_row(const struct csv *csv, size_t i, const char *series)
         put_number(csv->file, figure->x_values[i]);
     }
     fputc(',', csv->file);
-    cts_csv_field(csv->file, series);
+    cts_csv_field(csv->file, figure->series[s].name);
 }
 
 static void write_values(const struct csv *csv)
@@ -40,7 +41,7 @@ static void write_values(const struct csv *csv)
         for (size_t i = 0; i < figure->count; i++) {
             const struct cts_figure_series *const series = &figure->series[s];
             if (isnan(series->values[i])) continue;
-            begin_row(csv, i, series->name);
+            begin_row(csv, i, s);
             put_number(csv->file, series->values[i]);
             put_number(csv->file, series->deviations ? series->deviations[i] : NAN);
             fputc('\n', csv->file);
@@ -57,7 +58,7 @@ static void write_boxes(const struct csv *csv)
             if (!box->count) continue;
             const double parts[] = {box->smallest, box->low,  box->first,   box->median,
                                     box->third,    box->high, box->largest, box->mean};
-            begin_row(csv, i, figure->series[s].name);
+            begin_row(csv, i, s);
             fprintf(csv->file, ",%llu", (unsigned long long)box->count);
             for (size_t k = 0; k < sizeof parts / sizeof *parts; k++)
                 put_number(csv->file, parts[k]);

@@ -24,6 +24,8 @@ static void release_axis(struct cts_figure_axis *axis)
 
 static void release_figure(struct cts_figure *figure)
 {
+    for (size_t i = 0; i < figure->run_count; i++) free(figure->runs[i]);
+    free(figure->runs);
     free(figure->name);
     free(figure->group);
     free(figure->title);
@@ -107,6 +109,16 @@ enum cts_status cts_figure_categories(struct cts_figure_axis *axis, size_t count
     if (!axis->categories) return error->status;
     axis->category_count = count;
     return CTS_OK;
+}
+
+enum cts_status cts_figure_add_run(struct cts_figure *figure, const char *run,
+                                   struct cts_error *error)
+{
+    char **const runs = realloc(figure->runs, (figure->run_count + 1) * sizeof *runs);
+    if (!runs) return no_memory(error);
+    figure->runs = runs;
+    runs[figure->run_count] = strdup(run);
+    return runs[figure->run_count++] ? CTS_OK : no_memory(error);
 }
 
 enum cts_status cts_figure_category(struct cts_figure_axis *axis, size_t i, struct cts_error *error,

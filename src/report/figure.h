@@ -84,6 +84,10 @@ struct cts_figure {
     uint32_t columns, rows;
     uint64_t bin_size, id_count;
     enum cts_figure_unit cell_unit;
+    /* of a figure of several runs: whose each category or, `runs_are_series`, each series is */
+    char **runs;
+    size_t run_count;
+    bool runs_are_series;
 };
 
 struct cts_figures {
@@ -116,6 +120,10 @@ CTS_MUST_CHECK enum cts_status cts_figure_category(struct cts_figure_axis *axis,
 CTS_MUST_CHECK enum cts_status cts_figure_name(struct cts_figure *figure, size_t i,
                                                struct cts_error *error, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
+
+/* The figure shows several runs: one more, whose the next category or series is (copied). */
+CTS_MUST_CHECK enum cts_status cts_figure_add_run(struct cts_figure *figure, const char *run,
+                                                  struct cts_error *error);
 
 /* The box of `count` values, which get sorted. Quartiles interpolate linearly between values (the
  * p-quantile lies at p * (count - 1)). */
@@ -150,7 +158,7 @@ void cts_figures_json(const struct cts_figures *figures, struct cts_json *json);
 /* Draws a figure into two files, PATH.svg and PATH.png (twice the size in pixels). `run`: whose it
  * is, which stands in its title; NULL: the figure says so itself. */
 enum { CTS_FIGURE_WIDTH = 640, CTS_FIGURE_HEIGHT = 400 };
-/* Writes its data; `run` is in the first column. */
+/* Writes its data; `run`, or the run that a row is of, is in the first column. */
 CTS_MUST_CHECK enum cts_status cts_figure_write_csv(const struct cts_figure *figure,
                                                     const char *run, const char *path,
                                                     struct cts_error *error);

@@ -250,6 +250,7 @@ static enum cts_status draw_by_run(struct cts_figures *figures, const struct cts
     for (size_t i = 0; i < runs->count && !status; i++) {
         const struct cts_run_row *const row = &runs->items[i];
         status = name_run(&figure->x, i, row, what->split, error);
+        if (!status) status = cts_figure_add_run(figure, row->name, error);
         for (size_t s = 0; s < what->series_count; s++) {
             if (what->box)
                 figure->series[s].boxes[i] = *what->box(row, s);
@@ -471,6 +472,7 @@ static enum cts_status draw_sizes(struct cts_figures *figures, const struct cts_
             .label = "bytes of a transfer", .unit = CTS_UNIT_BYTES, .log = true};
         figure->y = (struct cts_figure_axis){
             .label = "share of transfers", .unit = CTS_UNIT_FRACTION, .high = 1};
+        figure->runs_are_series = true;
         status = cts_figure_room(figure, count + 2, with, error);
     }
     size_t s = 0;
@@ -481,6 +483,7 @@ static enum cts_status draw_sizes(struct cts_figures *figures, const struct cts_
         size_t next = 0;
         tell_apart(&figure->series[s], s);
         status = cts_figure_name(figure, s++, error, "%s", row->name);
+        if (!status) status = cts_figure_add_run(figure, row->name, error);
         y[0] = 0; /* nothing is smaller than the smallest */
         for (size_t k = 0; k < count; k++) {
             while (next < row->size_count && row->sizes[next] <= x[k]) next++;
@@ -547,6 +550,7 @@ static enum cts_status draw_scaling(struct cts_figures *figures, const struct ct
     figure->x = (struct cts_figure_axis){.label = "partitions", .unit = CTS_UNIT_COUNT};
     figure->y =
         (struct cts_figure_axis){.label = "traffic / most", .unit = CTS_UNIT_FRACTION, .high = 1};
+    figure->runs_are_series = true;
     enum cts_status status = cts_figure_room(figure, count, with, error);
     for (size_t k = 0; k < count && !status; k++) figure->x_values[k] = x[k];
     size_t s = 0;
@@ -560,6 +564,7 @@ static enum cts_status draw_scaling(struct cts_figures *figures, const struct ct
                     figure->series[s].values[k] = row->mappings[m].traffic[c] / most;
         tell_apart(&figure->series[s], s);
         status = name_scaling(figure, s++, row, &row->mappings[m].fit, error);
+        if (!status) status = cts_figure_add_run(figure, row->name, error);
     }
     return status;
 }
