@@ -91,7 +91,7 @@ struct cts_pieces {
     struct cts_piece *items;
     size_t count, capacity;
     size_t compact_at;   /* count at which pieces are compacted; 0: CTS_ACCESS_PIECES_MAX */
-    uint64_t lane_bytes; /* of all accesses, each counted */
+    uint64_t lane_bytes; /* of a store's accesses, each counted */
     uint32_t pair;       /* of a shared one: slot + 1 of the other that shares it */
     uint32_t mirrors;    /* slot + 1 of the one whose pieces these are, too; 0: its own */
     uint32_t last[32];   /* by warp mod 32: index + 1 of its last piece, to be joined */
@@ -103,6 +103,7 @@ struct cts_access_cta {
     struct cts_pieces *pieces; /* by slot */
     struct cts_pieces *shared; /* by slot: those that another one's accesses touched, too */
     size_t piece_slots;
+    bool has_shared;          /* some are shared */
     uint64_t *shared_written; /* bits; NULL: no shared memory was touched */
     uint32_t shared_words;    /* of them that may be set */
     struct cts_bits seen;     /* faults.c: bytes of which the first access is past */

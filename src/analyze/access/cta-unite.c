@@ -80,25 +80,30 @@ static enum cts_status sweep(struct cts_access_worker *worker, struct crowd crow
 
 enum shape { PLAIN, SAME_ROWS, SAME_PLACES, MIXED };
 
-/* What the pieces have in common, and their lowest start; what is summed goes to the leader. */
-static enum shape shape_of(const struct cts_pieces *pieces, struct cts_access_slot *leader,
-                           uint64_t *lowest)
+/* What it takes to count a store's races from its bits (race-counts.c). */
+static void sum_pieces(const struct cts_pieces *pieces, struct cts_access_slot *leader)
+{
+    leader->start_bits = leader->piece_bytes = 0;
+    for (size_t i = 0; i < pieces->count && leader->has_stores; i++) {
+        const struct cts_piece *const piece = &pieces->items[i];
+        leader->start_bits |= piece->start | piece->stride_bytes;
+        leader->piece_bytes += (uint64_t)piece->count * piece->length_bytes;
+    }
+}
+
+/* What the pieces have in common, and their lowest start. */
+static enum shape shape_of(const struct cts_pieces *pieces, uint64_t *lowest)
 {
     const struct cts_piece *const first = &pieces->items[0];
     const uint32_t stride = first->stride_bytes;
     bool alike = true, same_count = true;
-    uint64_t start_bits = 0, piece_bytes = 0;
     *lowest = first->start;
     for (size_t i = 0; i < pieces->count; i++) {
         const struct cts_piece *const piece = &pieces->items[i];
         alike &= piece->stride_bytes == stride;
         same_count &= piece->count == first->count;
-        start_bits |= piece->start | piece->stride_bytes;
-        piece_bytes += (uint64_t)piece->count * piece->length_bytes;
         if (piece->start < *lowest) *lowest = piece->start;
     }
-    leader->start_bits = start_bits;
-    leader->piece_bytes = piece_bytes;
     if (!alike) return MIXED;
     if (!stride) return PLAIN;
     bool same_rows = same_count, same_places = true;
@@ -190,7 +195,8 @@ enum cts_status cts_access_unite(struct cts_access_worker *worker, const struct 
     uint64_t *const warp_distinct = &leader->warp_distinct;
     struct cts_intervals *const set = &leader->set;
     uint64_t lowest;
-    const enum shape shape = shape_of(pieces, leader, &lowest);
+    const enum shape shape = shape_of(pieces, &lowest);
+    sum_pieces(pieces, leader);
     set->count = 0;
     *warp_distinct = 0;
     leader->has_crowd = false;

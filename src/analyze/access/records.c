@@ -224,7 +224,8 @@ static bool join(struct cts_piece *piece, const struct cts_access_stretch *s, bo
     const uint64_t piece_end = piece->start + piece->length_bytes;
     const uint64_t end = s->start + s->length_bytes;
     if (s->start <= piece_end && end >= piece->start) {
-        if (!may_overlap && s->start < piece_end && end > piece->start) return false;
+        if (__builtin_expect(!may_overlap, 0) && s->start < piece_end && end > piece->start)
+            return false;
         const uint64_t start = s->start < piece->start ? s->start : piece->start;
         const uint64_t length = (end > piece_end ? end : piece_end) - start;
         /* Stretches that touch would be counted twice where they overlap. */
@@ -241,8 +242,9 @@ static bool join(struct cts_piece *piece, const struct cts_access_stretch *s, bo
 
 /* The bytes of a stretch that a warp touched; `is_one`: of few in its record. Of scattered ones it
  * stays known how many there are of a byte. */
-static enum cts_status add_piece(struct cts_access_worker *worker, struct cts_pieces *pieces,
-                                 uint16_t warp, const struct cts_access_stretch *s, bool is_one)
+static inline __attribute__((always_inline)) enum cts_status
+add_piece(struct cts_access_worker *worker, struct cts_pieces *pieces, uint16_t warp,
+          const struct cts_access_stretch *s, bool is_one)
 {
     uint32_t *const last = &pieces->last[warp % 32];
     if (*last && pieces->items[*last - 1].warp == warp &&
@@ -317,6 +319,7 @@ static struct cts_pieces *pieces_of(struct cts_access_worker *worker, struct cts
     struct cts_pieces *const shared = &cta->shared[slot];
     if (!other || (shared->count && shared->pair != other + 1)) return &cta->pieces[slot];
     shared->pair = (uint32_t)other + 1;
+    cta->has_shared = true;
     worker->paired = record + 1;
     return shared;
 }
@@ -363,7 +366,7 @@ static bool is_mirrored(const struct cts_access_cta *cta, size_t slot, size_t ot
 enum cts_status cts_access_part_pairs(struct cts_access_worker *worker, struct cts_access_cta *cta)
 {
     enum cts_status status = CTS_OK;
-    for (size_t i = 0; i < cta->piece_slots && !status; i++) {
+    for (size_t i = 0; i < cta->piece_slots && cta->has_shared && !status; i++) {
         struct cts_pieces *const shared = &cta->shared[i];
         if (!shared->count) continue;
         const size_t other = shared->pair - 1;
@@ -375,6 +378,7 @@ enum cts_status cts_access_part_pairs(struct cts_access_worker *worker, struct c
         }
         forget(shared);
     }
+    cta->has_shared = false;
     return status;
 }
 
@@ -459,9 +463,11 @@ static enum cts_status add_local(struct cts_access_worker *worker, struct cts_pi
     return CTS_OK;
 }
 
+/* Only races of stores are counted with it. */
 static void add_lane_bytes(const struct cts_access_worker *worker, struct cts_access_cta *cta,
                            size_t slot, size_t record)
 {
+    if (worker->slots[slot].class != CTS_CLASS_STORE) return;
     cta->pieces[slot].lane_bytes +=
         (uint64_t)__builtin_popcount(worker->batch->mask[record]) * worker->slots[slot].width_bytes;
 }
@@ -496,7 +502,9 @@ static enum cts_status add_bytes(struct cts_access_worker *worker, struct cts_ac
                                       &worker->error);
     enum cts_status status = list.count ? CTS_OK : worker->error.status;
     for (unsigned i = 0; i < list.count && !status; i++)
-        status = add_piece(worker, pieces, warp, &list.items[i], list.count < SCATTERED_STRETCHES);
+        status = list.count < SCATTERED_STRETCHES
+                     ? add_piece(worker, pieces, warp, &list.items[i], true)
+                     : add_piece(worker, pieces, warp, &list.items[i], false);
     add_lane_bytes(worker, cta, slot_index, record->index);
     if (status || model->look == CTS_LOOK_WRITES) return status;
     if (slot->space == CTS_SPACE_SHARED && model->watches_shared)
