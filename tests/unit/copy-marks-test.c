@@ -260,8 +260,9 @@ static void test_the_check_finds_every_flipped_bit_of_a_section(void **state)
     struct marked_fixture f;
     struct random random = {4711};
     mark_fixture(&f);
-    unsigned flipped = 0;
-    for (uint64_t i = 0, tries = cts_test_count(3000, 60000); i < tries; i++) {
+    const uint64_t tries = cts_test_count(3000, 60000);
+    uint64_t flipped = 0;
+    for (uint64_t i = 0; i < tries; i++) {
         struct cts_error error = {0};
         const size_t at = random_below(&random, (uint32_t)f.marked.bytes);
         const uint8_t bit = (uint8_t)(1 << random_below(&random, 8));
@@ -272,7 +273,7 @@ static void test_the_check_finds_every_flipped_bit_of_a_section(void **state)
         f.marked.image[at] ^= bit;
         flipped++;
     }
-    assert_true(flipped > 1000);
+    assert_true(flipped > tries / 3); /* the rest are headers */
     struct cts_error error = {0};
     assert_int_equal(cts_marks_check(f.original, f.bytes, &f.marked, &error), CTS_OK);
     release_fixture(&f);

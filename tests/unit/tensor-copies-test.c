@@ -122,7 +122,7 @@ static void test_boxes_touch_what_their_elements_touch(void **state)
         clipped += cts_box_rows(&rows.box) && rows.row_bytes < t.box[0] * t.element_bytes;
         assert_true(rows.row_bytes > 0);
     }
-    assert_true(empty > 10 && clipped > 10);
+    assert_true(empty > 0 && clipped > 0);
     free(expected);
 }
 
