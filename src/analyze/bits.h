@@ -17,7 +17,7 @@
 
 #include "common/error.h"
 
-enum { CTS_BITS_PAGE_BITS = 12, CTS_BITS_PAGE_WORDS = 64, CTS_BITS_PLANES_MAX = 5 };
+enum { CTS_BITS_PAGE_BITS = 12, CTS_BITS_PAGE_WORDS = 64, CTS_BITS_PLANES_MAX = 6 };
 enum { CTS_BITS_BLOCK_BITS = 21, CTS_BITS_BLOCK_PAGES = 1 << 9 };
 
 struct cts_bits_pool {

@@ -190,6 +190,7 @@ enum cts_file_flags {
     CTS_FILE_SEPARATE_UNITS = 4, /* -rdc=true: kernels of other files may run its code */
     CTS_FILE_BARRIERS = CTS_MODULE_BARRIERS,
     CTS_FILE_FENCES = CTS_MODULE_FENCES,
+    CTS_FILE_ORDER = CTS_MODULE_ORDER,
 };
 
 /* What the host pass knows of an allocation: passed to __cts_allocation_hint() just before the

@@ -276,11 +276,12 @@ static void print_order(const struct cts_access_result *r, FILE *file)
                                   "not recorded"
                                 : "");
     if (r->untold_race_launches)
-        cts_print_paragraph(file, 2,
-                            "Note: races between warps of a CTA were not checked in %s: barriers "
-                            "were not recorded (unmodified GPU programs: record --spaces "
-                            "global,shared,barriers), or too many words order other accesses",
-                            cts_counted_text(r->untold_race_launches, "launch", "launches").text);
+        cts_print_paragraph(
+            file, 2,
+            "Note: some races between warps or CTAs were not checked in %s: barriers "
+            "were not recorded (unmodified GPU programs: record --spaces "
+            "global,shared,barriers), or too many words order other accesses",
+            cts_counted_text(r->untold_race_launches, "launch", "launches").text);
 }
 
 void cts_access_print_notes(const struct cts_access_report *report, FILE *file)

@@ -60,19 +60,22 @@ enum cts_operation {
     X(ASYNC_COPY, 41, "asynchronous copy") /* 1: the lane's next store to shared memory is one */  \
     X(ASYNC_COMMIT, 42, "commit of asynchronous copies") /* 1 */                                   \
     X(ASYNC_WAIT, 43, "wait for asynchronous copies")    /* 1 + groups that may go on */           \
-    X(SYNC_OTHER, 44, "other synchronisation")           /* 1: threads may have waited for others */
+    X(SYNC_OTHER, 44, "other synchronisation") /* 1: threads may have waited for others */         \
+    X(ORDER, 45, "order") /* 2 * position of a volatile access or atomic among all of the process, \
+                             + CTS_ORDER_AFTER behind it: a load or atomic that has taken place */
 
 enum cts_barrier_operation {
 #define X(name, number, text) CTS_BARRIER_##name = number,
     CTS_BARRIER_MAP(X)
 #undef X
         CTS_BARRIER_FIRST = 32,
-    CTS_BARRIER_LAST = 44
+    CTS_BARRIER_LAST = 45
 };
 /* The phase of an mbarrier alternates between even and odd ones. */
 #define CTS_MBARRIER_ODD ((uint64_t)1 << 47)
+enum { CTS_ORDER_AFTER = 1 };
 /* Of modules.flags: which of these are recorded. */
-enum cts_module_flags { CTS_MODULE_BARRIERS = 8, CTS_MODULE_FENCES = 16 };
+enum cts_module_flags { CTS_MODULE_BARRIERS = 8, CTS_MODULE_FENCES = 16, CTS_MODULE_ORDER = 32 };
 enum cts_fence_scope { CTS_FENCE_CTA = 1, CTS_FENCE_GPU = 2, CTS_FENCE_SYSTEM = 3 };
 
 static inline int cts_operation_is_barrier(unsigned op)

@@ -105,6 +105,7 @@ static void tear_down(struct cts_access_model *model)
     cts_tensor_maps_release(&model->tensors);
     free(model->uses.items);
     free(model->signals.items);
+    cts_access_logged_release(&model->logged);
     for (size_t i = 0; model->site_bits && i < model->catalogue->site_count * 2; i++)
         cts_bits_clear(&model->site_bits[i]);
     free(model->site_bits);

@@ -13,6 +13,7 @@
 #include "analyze/access/access-analysis.h"
 #include "analyze/access/race.h"
 #include "analyze/access/reach.h"
+#include "analyze/access/signal-order.h"
 #include "analyze/access/unrecorded.h"
 #include "analyze/tensor-maps.h"
 #include "analyze/bits.h"
@@ -111,6 +112,7 @@ struct cts_access_cta {
     uint32_t fence;           /* moment of its last fence */
     uint32_t epochs[CTS_RACE_THREADS_MAX / CTS_WARP_LANES]; /* by warp: barriers of the grid */
     struct cts_access_kept *kept;                           /* cta-races.c */
+    struct cts_access_log *log;                             /* signal-log.c */
 };
 
 /* What one CTA did to a suspected byte, or to a word that may be a signal (ordering.c). */
@@ -134,6 +136,23 @@ struct cts_access_uses {
     struct cts_access_use *items;
     size_t count, capacity;
     bool is_over; /* there were too many */
+};
+
+/* What the CTAs of a launch did to suspected words and to those that may order them, where the
+ * order of volatile accesses and atomics is recorded (signal-log.c). */
+struct cts_access_logged {
+    struct {
+        struct cts_signal_event *items;
+        size_t count, capacity;
+    } events;
+    struct {
+        struct cts_signal_use *items;
+        size_t count, capacity;
+    } uses;
+    uint64_t left_out;    /* only words are kept whose hash has none of these bits */
+    bool is_over;         /* there were too many events */
+    struct cts_map tests; /* by site of an atomic that may leave the word as it is: 1 + the site
+                             whose plain load came before each time; UINT64_MAX: no such site */
 };
 
 /* What scattered sets that are painted at once are of: slots whose CTA touched the same bytes, and
@@ -207,7 +226,8 @@ enum {
     CTS_SUSPECT_UNWRITTEN, /* read, and nobody wrote it before the launch; after the second look:
                               some CTA reads it first */
     CTS_SUSPECT_RACE,
-    CTS_SUSPECT_EXPOSED,     /* of the unwritten: some CTA reads it before it writes it */
+    CTS_SUSPECT_STALE,   /* loaded plainly and updated by atomics of other CTAs, and not stored */
+    CTS_SUSPECT_EXPOSED, /* of the unwritten: some CTA reads it before it writes it */
     CTS_SUSPECT_WRITE_FIRST, /* some CTA stores it before it reads it */
     CTS_SUSPECT_COUNT
 };
@@ -341,7 +361,9 @@ struct cts_access_model {
         size_t count, capacity;
     } faults;
     struct cts_access_uses uses, signals; /* of the launch at hand */
-    bool knows_barriers, knows_fences;    /* they are recorded */
+    struct cts_access_logged logged;      /* the same where the order of signals is recorded */
+    bool knows_order;
+    bool knows_barriers, knows_fences; /* they are recorded */
     bool has_signals; /* the launch takes words by atomics or volatile: they may order others */
     struct cts_access_races races;
     bool counts_stores;  /* the launch's races may be counted */
@@ -541,6 +563,33 @@ CTS_MUST_CHECK enum cts_status cts_access_note_use(struct cts_access_model *mode
 /* A barrier or fence, in the look for signals. */
 void cts_access_note_barrier(const struct cts_access_model *model, struct cts_access_cta *cta,
                              const struct cts_acc_barrier *barrier);
+/* signal-log.c: a record of the launch, in the look for signals; `lanes` has its addresses. */
+struct cts_access_touch {
+    const struct cts_site *site;
+    uint32_t number, mask; /* of the site; of the lanes */
+    uint16_t warp;
+    const uint64_t *addresses;
+};
+CTS_MUST_CHECK enum cts_status cts_access_log_touch(struct cts_access_worker *worker,
+                                                    struct cts_access_cta *cta,
+                                                    const struct cts_access_touch *touch);
+CTS_MUST_CHECK enum cts_status cts_access_log_barrier(struct cts_access_worker *worker,
+                                                      struct cts_access_cta *cta,
+                                                      const struct cts_acc_barrier *barrier);
+/* The CTA's records are complete. */
+CTS_MUST_CHECK enum cts_status cts_access_end_log(struct cts_access_worker *worker,
+                                                  struct cts_access_cta *cta);
+void cts_access_log_free(struct cts_access_log *log); /* NULL is fine */
+/* Takes what is ordered from the suspected races. */
+CTS_MUST_CHECK enum cts_status cts_access_judge_logged(struct cts_access_model *model,
+                                                       struct cts_error *error);
+/* Whether a plain load only looks whether an atomic behind it is worthwhile. */
+bool cts_access_is_test(const struct cts_access_model *model, uint32_t site);
+void cts_access_logged_release(struct cts_access_logged *logged);
+/* ordering.c: a byte is no race: it is ordered, counted in *counter (NULL: its uses never
+ * conflict).
+ */
+void cts_access_take_byte(struct cts_access_model *model, uint64_t address, uint64_t *counter);
 /* There were more uses than are kept: no more are needed. */
 bool cts_access_are_too_many(const struct cts_access_model *model);
 /* Takes what an atomic orders from the suspected races; whether any are left. */

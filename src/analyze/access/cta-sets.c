@@ -342,4 +342,5 @@ void cts_access_cta_release(void *cta_state)
     free(cta->shared);
     free(cta->shared_written);
     cts_access_kept_free(cta->kept);
+    cts_access_log_free(cta->log);
 }

@@ -149,8 +149,12 @@ static void race_evidence(const struct cts_catalogue *catalogue,
     }
     const bool is_cooperative =
         fault->example.known && catalogue->launches[fault->example.launch].cooperative;
+    const bool is_load = fault->example.known &&
+                         !cts_operation_writes(catalogue->sites[fault->example.site].operation);
     snprintf(text, text_bytes,
-             "stores to %s of %s%s that other CTAs of the launch also access; %s%s; %s",
+             is_load ? "plain loads of %s of %s%s that other CTAs of the launch update by atomics; "
+                       "%s%s; %s"
+                     : "stores to %s of %s%s that other CTAs of the launch also access; %s%s; %s",
              cts_counted_text(fault->bytes, "byte", "bytes").text,
              allocation_words(catalogue, fault->allocation).text, launch_words(fault).text,
              example_words(catalogue, &fault->example).text, second.text,

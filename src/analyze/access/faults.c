@@ -40,6 +40,17 @@ bool cts_access_may_be_ordered(const struct cts_access_model *model)
     return may;
 }
 
+/* Takes what is ordered from the suspected races. */
+static enum cts_status take_ordered(struct cts_access_model *model, struct cts_error *error)
+{
+    model->look = CTS_LOOK_SIGNAL;
+    const enum cts_status status = cts_access_read_launch(model, error);
+    if (status) return status;
+    if (model->knows_order) return cts_access_judge_logged(model, error);
+    model->found[CTS_SUSPECT_RACE] = cts_access_take_ordered(model);
+    return CTS_OK;
+}
+
 enum cts_status cts_access_name_suspects(struct cts_access_model *model, struct cts_error *error)
 {
     bool *const found = model->found;
@@ -54,23 +65,21 @@ enum cts_status cts_access_name_suspects(struct cts_access_model *model, struct 
                 cts_bits_each(&model->suspects, judge_page, &found[CTS_SUSPECT_UNWRITTEN], error);
     }
     const bool may_be_ordered = cts_access_may_be_ordered(model);
-    if (!status && found[CTS_SUSPECT_RACE] && may_be_ordered) {
-        model->look = CTS_LOOK_SIGNAL;
-        status = cts_access_read_launch(model, error);
-        if (!status) found[CTS_SUSPECT_RACE] = cts_access_take_ordered(model);
-    }
+    if (!status && (found[CTS_SUSPECT_RACE] || found[CTS_SUSPECT_STALE]) && may_be_ordered)
+        status = take_ordered(model, error);
     if (!status && found[CTS_SUSPECT_RACE] && cts_access_can_count_races(model)) {
         status = cts_access_count_races(model, may_be_ordered, error);
         found[CTS_SUSPECT_RACE] = false;
     }
-    const bool any =
-        found[CTS_SUSPECT_OUTSIDE] || found[CTS_SUSPECT_UNWRITTEN] || found[CTS_SUSPECT_RACE];
+    const bool any = found[CTS_SUSPECT_OUTSIDE] || found[CTS_SUSPECT_UNWRITTEN] ||
+                     found[CTS_SUSPECT_RACE] || found[CTS_SUSPECT_STALE];
     if (!status && any) {
         model->look = CTS_LOOK_NAME;
         status = cts_access_read_launch(model, error);
     }
     if (!status) status = cts_access_list_witnesses(model, error);
     model->look = look;
+    cts_map_release(&model->logged.tests);
     return status;
 }
 

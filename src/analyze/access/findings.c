@@ -400,6 +400,19 @@ static bool publishes(const struct search *search, const struct cts_access_site 
     return requests <= warps_of(catalogue, site->kernel);
 }
 
+/* Whether one lane of a warp exchanges one word again and again: a lock, or a flag that it waits
+ * for.
+ */
+static bool spins(const struct search *search, const struct cts_access_site *site)
+{
+    const struct cts_site *const row = &search->catalogue->sites[site->site];
+    const struct cts_access_counts *const counts = &site->counts;
+    const bool exchanges = row->operation == CTS_ATOMIC_CAS || row->operation == CTS_ATOMIC_EXCH;
+    return exchanges && counts->accesses == counts->requests &&
+           counts->warp_distinct_bytes <=
+               row->width_bytes * warps_of(search->catalogue, site->kernel);
+}
+
 /* What full warps would have saved: the share of inactive lanes. Where most lanes are active, of
  * global memory only what they leave unused in the sectors: neighbours that pass a test are as
  * cheap as the sectors that they fill. A thread that looks at a flag
@@ -412,7 +425,7 @@ static double few_lanes_waste(const struct search *search, const struct cts_acce
     if (!counts->live_lanes || counts->partial_requests * 5 < counts->requests)
         return 0; /* the edges of a grid */
     if (row->is_volatile && row->operation == CTS_LOAD) return 0;
-    if (publishes(search, site)) return 0;
+    if (publishes(search, site) || spins(search, site)) return 0;
     const double idle = 1 - (double)counts->accesses / (double)counts->live_lanes;
     const double full = idle * (double)(counts->ideal_wavefronts + counts->ideal_sectors +
                                         counts->gap_excess_sectors);

@@ -128,6 +128,11 @@ static enum cts_status scan_place(struct scan *scan, const uint64_t *bits, uint6
     enum cts_status status = CTS_OK;
     if (race && scan->keeps_races) status = suspect(scan, CTS_SUSPECT_RACE, start, race, error);
     model->found[CTS_SUSPECT_RACE] |= race != 0;
+    const uint64_t stale = model->knows_order
+                               ? bits[CTS_PLANE_MANY] & bits[CTS_PLANE_ATOMIC] &
+                                     bits[CTS_PLANE_READ] & ~bits[CTS_PLANE_STORED] & inside
+                               : 0;
+    if (stale && !status) status = suspect(scan, CTS_SUSPECT_STALE, start, stale, error);
     if (is_outside && !status && !model->result->no_allocations) {
         const uint64_t stray = strayed(scan, bits, start, touched);
         model->result->foreign_bytes += cts_bits_count(touched & ~stray);

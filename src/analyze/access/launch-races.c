@@ -26,6 +26,7 @@ void cts_access_begin_races(struct cts_access_model *model, bool is_wanted)
                              !model->launch->dropped_accesses;
     model->knows_barriers = flags & CTS_MODULE_BARRIERS;
     model->knows_fences = flags & CTS_MODULE_FENCES;
+    model->knows_order = flags & CTS_MODULE_ORDER;
     model->races.has_shared_stores = model->races.has_suspects = model->races.is_untold = false;
 }
 

@@ -238,20 +238,25 @@ void cts_access_note_barrier(const struct cts_access_model *model, struct cts_ac
         cta->fence = cta->moment;
 }
 
-static void clear_byte(struct cts_bits *suspects, uint64_t address)
+/* Whether the byte was suspected. */
+static bool clear_byte(struct cts_bits *suspects, uint64_t address)
 {
     uint64_t *const words = cts_bits_find(suspects, address);
-    if (words)
-        words[address / 64 % CTS_BITS_PAGE_WORDS * suspects->planes + CTS_SUSPECT_RACE] &=
-            ~(UINT64_C(1) << (address % 64));
+    const uint64_t bit = UINT64_C(1) << (address % 64);
+    if (!words) return false;
+    uint64_t *const planes = &words[address / 64 % CTS_BITS_PAGE_WORDS * suspects->planes];
+    const bool was = (planes[CTS_SUSPECT_RACE] | planes[CTS_SUSPECT_STALE]) & bit;
+    planes[CTS_SUSPECT_RACE] &= ~bit;
+    planes[CTS_SUSPECT_STALE] &= ~bit;
+    return was;
 }
 
 /* Words with many signals times bytes with many uses: so many comparisons at most. */
 enum { COMPARISONS_MAX = 1 << 26 };
 
-static void take(struct cts_access_model *model, uint64_t address, uint64_t *counter)
+void cts_access_take_byte(struct cts_access_model *model, uint64_t address, uint64_t *counter)
 {
-    clear_byte(&model->suspects, address);
+    if (!clear_byte(&model->suspects, address) || !counter) return;
     ++*counter;
     model->result->ordered_bytes++;
     model->result->fences_unknown |= !model->knows_fences && counter != &model->result->grid_bytes;
@@ -267,7 +272,7 @@ static bool take_flags(struct cts_access_model *model, bool is_known)
         for (end = i + 1; end < uses->count && uses->items[end].address == address;) end++;
         if (!cts_bits_get(&model->suspects, CTS_SUSPECT_RACE, address)) continue;
         if (is_known && is_of_flag(model, i, end))
-            take(model, address, &model->result->flag_bytes);
+            cts_access_take_byte(model, address, &model->result->flag_bytes);
         else
             any = true;
     }
@@ -287,7 +292,7 @@ static bool take_all(struct cts_access_model *model)
         const uint64_t needed = (end - i) + model->signals.count;
         left -= needed < left ? needed : left;
         uint64_t *const counter = left ? order_of_byte(model, relays, i, end, &relay_steps) : NULL;
-        if (counter) take(model, address, counter);
+        if (counter) cts_access_take_byte(model, address, counter);
     }
     cts_access_relays_free(relays);
     return take_flags(model, left);

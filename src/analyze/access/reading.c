@@ -30,9 +30,12 @@ static enum cts_status look_again(struct cts_access_worker *worker, struct cts_a
     enum cts_status status = CTS_OK;
     size_t b = run->barrier_begin;
     for (size_t i = run->begin; i <= run->end && !status; i++) {
-        for (; b < run->barrier_end && barriers[b].before <= i; b++)
+        for (; b < run->barrier_end && barriers[b].before <= i && !status; b++) {
             cts_access_note_barrier(worker->model, cta, &barriers[b]);
-        if (i < run->end) status = cts_access_look_again(worker, cta, i);
+            if (worker->model->look == CTS_LOOK_SIGNAL && worker->model->knows_order)
+                status = cts_access_log_barrier(worker, cta, &barriers[b]);
+        }
+        if (i < run->end && !status) status = cts_access_look_again(worker, cta, i);
     }
     return status;
 }
@@ -64,9 +67,12 @@ static enum cts_status close_cta(void *state, unsigned thread, void *cta_state,
 {
     struct cts_access_model *const model = state;
     struct cts_access_worker *const worker = &model->workers[thread];
-    const enum cts_status status = model->look == CTS_LOOK_RACES
-                                       ? cts_access_end_race_cta(worker, cta_state)
-                                       : cts_access_settle_cta(worker, cta_state);
+    enum cts_status status = model->look == CTS_LOOK_SIGNAL && model->knows_order
+                                 ? cts_access_end_log(worker, cta_state)
+                                 : CTS_OK;
+    if (!status)
+        status = model->look == CTS_LOOK_RACES ? cts_access_end_race_cta(worker, cta_state)
+                                               : cts_access_settle_cta(worker, cta_state);
     if (status) *error = worker->error;
     return status;
 }

@@ -8,7 +8,8 @@
 
 static const enum cts_finding_kind kind_of[] = {[CTS_SUSPECT_OUTSIDE] = CTS_FINDING_OUTSIDE,
                                                 [CTS_SUSPECT_UNWRITTEN] = CTS_FINDING_UNINITIALISED,
-                                                [CTS_SUSPECT_RACE] = CTS_FINDING_RACE};
+                                                [CTS_SUSPECT_RACE] = CTS_FINDING_RACE,
+                                                [CTS_SUSPECT_STALE] = CTS_FINDING_RACE};
 
 /* Bytes of [start, end) that are set in a plane of the suspects and not in `except` (or NULL). */
 struct hits {
@@ -177,6 +178,7 @@ struct again {
     uint16_t warp;
     bool reads, writes, stores; /* stores: not atomically */
     int operation;              /* of the site */
+    bool is_volatile;
     uint64_t addresses[CTS_WARP_LANES];
 };
 
@@ -256,11 +258,19 @@ static enum cts_status look_at_order(const struct again *again)
     return mark_seen(again);
 }
 
-/* Of races, only stores are. */
+/* Of races only stores are, or loads where atomics write. */
 static bool may_be_named(const struct cts_access_model *model, const struct cts_site *site)
 {
     return site->operation == CTS_STORE || model->found[CTS_SUSPECT_OUTSIDE] ||
-           model->found[CTS_SUSPECT_UNWRITTEN];
+           model->found[CTS_SUSPECT_UNWRITTEN] ||
+           (model->found[CTS_SUSPECT_STALE] && site->operation == CTS_LOAD && !site->is_volatile);
+}
+
+static bool may_be_stale(const struct again *again)
+{
+    const struct cts_access_model *const model = again->worker->model;
+    return model->found[CTS_SUSPECT_STALE] && again->operation == CTS_LOAD && !again->is_volatile &&
+           !cts_access_is_test(model, again->site);
 }
 
 static enum cts_status name_accesses(const struct again *again)
@@ -270,6 +280,7 @@ static enum cts_status name_accesses(const struct again *again)
     if (model->found[CTS_SUSPECT_OUTSIDE]) status = note_suspects(again, CTS_SUSPECT_OUTSIDE, NULL);
     if (!status && model->found[CTS_SUSPECT_RACE] && again->stores)
         status = note_suspects(again, CTS_SUSPECT_RACE, NULL);
+    if (!status && may_be_stale(again)) status = note_suspects(again, CTS_SUSPECT_STALE, NULL);
     if (status || !model->found[CTS_SUSPECT_UNWRITTEN]) return status;
     if (again->reads) status = note_suspects(again, CTS_SUSPECT_UNWRITTEN, &again->cta->seen);
     /* A compare-and-swap that failed wrote nothing, and whether it failed is not recorded. */
@@ -315,7 +326,10 @@ static enum cts_status name_lane(struct naming *naming, const struct cts_access_
     again->site = late->site;
     again->warp = late->warp;
     again->width_bytes = item->length_bytes;
-    again->stores = again->worker->model->catalogue->sites[late->site].operation == CTS_STORE;
+    const struct cts_site *const site = &again->worker->model->catalogue->sites[late->site];
+    again->operation = site->operation;
+    again->is_volatile = site->is_volatile;
+    again->stores = site->operation == CTS_STORE;
     again->mask = UINT32_C(1) << lane;
     again->addresses[lane] = item->start;
     return name_accesses(again);
@@ -380,7 +394,8 @@ static enum cts_status name_lanes(struct naming *naming, const struct cts_set_it
                                   size_t count)
 {
     const struct cts_access_worker *const worker = naming->again.worker;
-    const bool only_races = !worker->model->found[CTS_SUSPECT_OUTSIDE];
+    const bool only_races =
+        !worker->model->found[CTS_SUSPECT_OUTSIDE] && !worker->model->found[CTS_SUSPECT_STALE];
     enum cts_status status = CTS_OK;
     for (size_t i = 0; i < count && i < AHEAD; i++) expect_lane(naming, &items[i]);
     for (size_t i = 0; i < count && !status; i++) {
@@ -518,8 +533,13 @@ enum cts_status cts_access_look_again(struct cts_access_worker *worker, struct c
                           .reads = cts_operation_reads(site->operation),
                           .writes = cts_operation_writes(site->operation),
                           .stores = site->operation == CTS_STORE,
-                          .operation = site->operation};
+                          .operation = site->operation,
+                          .is_volatile = site->is_volatile};
     cts_access_addresses(&access, again.addresses);
+    if (model->look == CTS_LOOK_SIGNAL && model->knows_order)
+        return cts_access_log_touch(worker, cta,
+                                    &(struct cts_access_touch){site, access.site, access.mask,
+                                                               access.warp, again.addresses});
     if (model->look == CTS_LOOK_ORDER) return look_at_order(&again);
     if (model->look == CTS_LOOK_NAME && can_wait(&again, count)) return put_off(&again);
     pthread_mutex_lock(&model->faults_lock);

@@ -118,17 +118,24 @@ static void keep_first(struct cts_access_example first[2], const struct cts_acce
     }
 }
 
-/* One lane's access; the caller holds the lock. */
+static bool is_load(const struct cts_access_model *model, uint32_t site)
+{
+    return !cts_operation_writes(model->catalogue->sites[site].operation);
+}
+
+/* One lane's access; the caller holds the lock. What races with a load is no other load. */
 static void take_lane(struct cts_access_model *model, const struct cts_access_example *lane,
                       uint32_t width)
 {
     for (size_t i = first_from(model, lane->address); i < model->witnesses.count; i++) {
         struct cts_access_witness *const witness = &model->witnesses.items[i];
         if (witness->address - lane->address >= width) break;
+        const bool is_own = lane->site == witness->site;
+        if (!is_own && is_load(model, witness->site) && is_load(model, lane->site)) continue;
         struct cts_access_example one = *lane;
         one.address = witness->address;
-        keep_first(witness->first, &one);
-        if (one.site == witness->site && is_before(&one, &witness->store)) witness->store = one;
+        if (!is_own || !is_load(model, witness->site)) keep_first(witness->first, &one);
+        if (is_own && is_before(&one, &witness->store)) witness->store = one;
     }
 }
 

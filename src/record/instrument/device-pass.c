@@ -21,6 +21,7 @@
 #include "record/instrument/device-barriers.h"
 #include "record/instrument/device-events.h"
 #include "record/instrument/device-kernels.h"
+#include "record/instrument/device-order.h"
 #include "record/instrument/device-producer.h"
 #include "record/instrument/device-values.h"
 #include "record/instrument/device-variables.h"
@@ -46,7 +47,8 @@ struct device_pass {
     struct cts_kernels kernels;
     struct cts_origins *origins;
     struct cts_pointer_map textures;
-    bool has_barriers;  /* of libcu++ */
+    bool has_barriers; /* of libcu++ */
+    struct cts_orderer orderer;
     uint32_t *left_out; /* per source: accesses that the source filter left out */
     size_t left_out_count;
 };
@@ -334,9 +336,10 @@ static void mark_access(struct device_pass *pass, struct function_state *state,
              add_site(pass, state, access, space, (struct site_place){frame, at}));
 }
 
-/* Not left to the filter of sources: without its barriers the rest would race. */
+/* What an instruction does is marked in front of `next`, it or the one after. Not left to the
+ * filter of sources: without its barriers the rest would race. */
 static void mark_event(struct device_pass *pass, struct function_state *state,
-                       LLVMValueRef instruction, const struct cts_event *event)
+                       LLVMValueRef instruction, LLVMValueRef next, const struct cts_event *event)
 {
     LLVMMetadataRef frame =
         cts_debug_user_frame(&pass->debug, LLVMInstructionGetDebugLoc(instruction));
@@ -353,11 +356,32 @@ static void mark_event(struct device_pass *pass, struct function_state *state,
         .inlined_at = inlined_at,
     };
     if (site.loop_depth > UINT8_MAX) site.loop_depth = UINT8_MAX;
-    LLVMPositionBuilderBefore(pass->builder, instruction);
+    LLVMPositionBuilderBefore(pass->builder, next);
     LLVMValueRef arguments[] = {LLVMConstInt(pass->i32, cts_notes_add_site(&pass->notes, &site), 0),
                                 cts_event_argument(pass->builder, pass->i64, event)};
     LLVMBuildCall2(pass->builder, pass->event_mark_type, pass->event_mark, arguments, 2, "");
     free(inlined_at);
+}
+
+static void mark_order(struct device_pass *pass, struct function_state *state,
+                       LLVMValueRef instruction, LLVMValueRef next)
+{
+    LLVMPositionBuilderBefore(pass->builder, next);
+    mark_event(pass, state, instruction, next,
+               &(struct cts_event){.operation = CTS_BARRIER_ORDER,
+                                   .constant = next == instruction ? 0 : CTS_ORDER_AFTER,
+                                   .value = cts_order_now(&pass->orderer, pass->builder)});
+}
+
+/* `access`: the only one that the instruction makes; NULL: it makes none or several. */
+static struct cts_order_moments find_order(struct device_pass *pass, LLVMValueRef instruction,
+                                           const struct cts_memory_access *access)
+{
+    enum cts_space space;
+    if (!pass->orderer.function || !access || !choose_space(pass, access, &space) ||
+        (space != CTS_SPACE_GLOBAL && space != CTS_SPACE_GENERIC))
+        return (struct cts_order_moments){false, false};
+    return cts_order_of(instruction, access);
 }
 
 static void note_skipped(struct device_pass *pass, struct function_state *state,
@@ -396,16 +420,21 @@ static void mark_instruction(struct device_pass *pass, struct function_state *st
 {
     struct cts_memory_accesses accesses;
     struct cts_events events;
+    LLVMValueRef next = LLVMGetNextInstruction(instruction); /* behind all marks */
     const bool is_inside = pass->has_barriers && cts_is_in_barrier(instruction);
     events.count = 0;
     if (!pass->options.leave_out_barriers) cts_find_events(instruction, &events);
     if (is_inside) leave_out_own_events(&events);
     for (unsigned i = 0; i < events.count; i++)
-        mark_event(pass, state, instruction, &events.items[i]);
+        mark_event(pass, state, instruction, instruction, &events.items[i]);
     if (is_inside) return;
     cts_find_accesses(pass->layout, instruction, &accesses);
+    const struct cts_order_moments order =
+        find_order(pass, instruction, accesses.count == 1 ? &accesses.items[0] : NULL);
+    if (order.before) mark_order(pass, state, instruction, instruction);
     for (unsigned i = 0; i < accesses.count; i++)
         mark_access(pass, state, instruction, &accesses.items[i]);
+    if (order.after) mark_order(pass, state, instruction, next);
     if (accesses.skipped_reason) note_skipped(pass, state, instruction, accesses.skipped_reason);
 }
 
@@ -610,6 +639,8 @@ int cts_device_pass(LLVMModuleRef module)
     cts_find_textures(module, &pass.textures);
     cts_kernels_find(&pass.kernels, module, &pass.debug, &pass.options);
     pass.origins = cts_origins_find(module, &pass.kernels.is_kernel, pass.options.separate_units);
+    if (pass.options.for_cpu && !pass.options.leave_out_barriers)
+        cts_orderer_init(&pass.orderer, module, pass.options.separate_units);
     for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f))
         if (is_instrumented(&pass, f)) mark_function(&pass, f);
     if (pass.notes.site_count) remove_broken_promises(&pass);
@@ -617,11 +648,12 @@ int cts_device_pass(LLVMModuleRef module)
     cts_note_variables(&pass.notes);
     note_left_out_sources(&pass);
     if (pass.options.for_cpu) unite_managed(&pass);
-    cts_notes_finish(
-        &pass.notes,
-        (pass.options.record_values ? CTS_FILE_VALUES : 0) |
-            (pass.options.record_locals ? CTS_FILE_LOCALS : 0) |
-            (pass.options.leave_out_barriers ? 0 : CTS_FILE_BARRIERS | CTS_FILE_FENCES));
+    cts_notes_finish(&pass.notes, (pass.options.record_values ? CTS_FILE_VALUES : 0) |
+                                      (pass.options.record_locals ? CTS_FILE_LOCALS : 0) |
+                                      (pass.options.leave_out_barriers
+                                           ? 0
+                                           : CTS_FILE_BARRIERS | CTS_FILE_FENCES |
+                                                 (pass.options.for_cpu ? CTS_FILE_ORDER : 0)));
     cts_drop_event_calls(module);
     if (pass.options.drop_marks) {
         drop_marks(pass.access_mark);

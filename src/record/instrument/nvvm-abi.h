@@ -159,6 +159,8 @@ enum cts_matrix_kind { CTS_MATRIX_KINDS(CTS_MATRIX_ENUMERATOR) CTS_MATRIX_KIND_C
     X(uint32_t, __cts_nvvm_isspacep_shared, (const void *address), CTS_CALLS)                      \
     X(uint32_t, __cts_nvvm_isspacep_const, (const void *address), CTS_CALLS)                       \
     X(uint32_t, __cts_nvvm_isspacep_local, (const void *address), CTS_CALLS)                       \
+    /* device-order.c: counts up, from 1 */                                                        \
+    X(uint64_t, __cts_order, (void), CTS_CALLS)                                                    \
     /* what device code expects of a C library; a trap and a failed assertion do not return */     \
     X(int32_t, __cts_dev_vprintf, (const char *format, const char *arguments), CTS_CALLS)          \
     X(void *, __cts_dev_malloc, (size_t size_bytes), CTS_CALLS)                                    \

@@ -162,7 +162,7 @@ static void yield_before(struct cts_retarget *retarget, LLVMValueRef function,
 {
     LLVMValueRef first = instruction;
     for (LLVMValueRef i = LLVMGetPreviousInstruction(instruction);
-         i && LLVMIsACallInst(i) && cts_is_mark(cts_called_function(i));
+         i && LLVMIsACallInst(i) && (cts_is_mark(cts_called_function(i)) || cts_is_order(i));
          i = LLVMGetPreviousInstruction(i))
         first = i;
     LLVMPositionBuilderBefore(retarget->ir.builder, first);

@@ -1,6 +1,8 @@
 /* What single calls and accesses are: marks, waits, volatile accesses. */
 #include "record/instrument/retarget.h"
 
+#include "record/instrument/device-order.h"
+
 #define CTS_NVVM_ABI_NO_PROTOTYPES
 #include "record/instrument/nvvm-abi.h"
 
@@ -27,6 +29,12 @@ bool cts_is_mark(LLVMValueRef function)
     const char *const name = cts_ir_name(function);
     return strcmp(name, CTS_MARK_ACCESS) == 0 || strcmp(name, CTS_MARK_ACCESS_RANGE) == 0 ||
            strcmp(name, CTS_MARK_VALUE) == 0 || strcmp(name, CTS_MARK_EVENT) == 0;
+}
+
+bool cts_is_order(LLVMValueRef call)
+{
+    LLVMValueRef callee = cts_called_function(call);
+    return callee && strcmp(cts_ir_name(callee), CTS_ORDER_FUNCTION) == 0;
 }
 
 static LLVMValueRef strip_address(LLVMValueRef address)

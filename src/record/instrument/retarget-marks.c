@@ -15,10 +15,27 @@ static bool is_mark(LLVMValueRef instruction, const char *name)
     return callee && strcmp(cts_ir_name(callee), name) == 0;
 }
 
+/* A number that was taken for a mark alone, and what was made of it. */
+static void drop_number(LLVMValueRef value)
+{
+    while (LLVMIsAInstruction(value) && !LLVMGetFirstUse(value)) {
+        LLVMValueRef from = LLVMIsABinaryOperator(value) ? LLVMGetOperand(value, 0) : NULL;
+        if (from && LLVMIsAConstant(from)) from = LLVMGetOperand(value, 1);
+        if (!from && !(LLVMIsACallInst(value) && cts_is_order(value))) return;
+        LLVMInstructionEraseFromParent(value);
+        if (!from) return;
+        value = from;
+    }
+}
+
 void cts_marks_drop(LLVMValueRef function)
 {
     CTS_EACH_INSTRUCTION(i, function)
-    if (cts_is_mark(cts_called_function(i))) LLVMInstructionEraseFromParent(i);
+    if (cts_is_mark(cts_called_function(i))) {
+        LLVMValueRef number = is_mark(i, CTS_MARK_EVENT) ? LLVMGetOperand(i, 1) : NULL;
+        LLVMInstructionEraseFromParent(i);
+        if (number) drop_number(number);
+    }
 }
 
 /* ---- row ---- */

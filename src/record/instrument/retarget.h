@@ -121,6 +121,8 @@ LLVMValueRef cts_context_member(struct cts_retarget *retarget, LLVMValueRef cont
 /* May a call of this function end up waiting for other threads? For undefined ones. */
 bool cts_external_waits(const char *name);
 bool cts_is_mark(LLVMValueRef function);
+/* Whether a call takes a number for a mark (device-order.h). */
+bool cts_is_order(LLVMValueRef call);
 /* A volatile access that other threads may see? (Not to the thread's own variables.) */
 bool cts_is_shared_volatile(LLVMValueRef instruction);
 

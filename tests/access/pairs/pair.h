@@ -1,7 +1,7 @@
 // What the programs of this folder share. -DDEFECT=1 and -DDEFECT=2 plant a defect each, -DDEFECT=0
 // is the mended program. A line that carries "// @1 NAME" must get that finding with -DDEFECT=1
 // ("NAME|OTHER": either); "// @0 NAME" marks a cost that the mended program truly has. "// @1? NAME":
-// what a run does not tell.
+// what not every run tells.
 #pragma once
 #include <cstdio>
 #include <cstdlib>

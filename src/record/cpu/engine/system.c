@@ -66,6 +66,14 @@ CTS_EXPORT uint32_t __cts_nvvm_read_ptx_sreg_nsmid(void)
     return cts_engine_sm_count();
 }
 
+/* Taken before a store to a word and after a load of it: a load that sees the store has the greater
+ * number. */
+CTS_EXPORT uint64_t __cts_order(void)
+{
+    static uint64_t last;
+    return __atomic_add_fetch(&last, 1, __ATOMIC_SEQ_CST);
+}
+
 CTS_EXPORT uint32_t __cts_nvvm_read_ptx_sreg_gridid(void)
 {
     return cts_cta_current()->launch->request->launch;
