@@ -64,7 +64,7 @@ function Pair({ f }: { f: FlowFinding }) {
             {f.other && (
                 <>
                     <path class={`link-line ${kind}`} d="M75,24V36" stroke-width="3" />
-                    <path class={`tip ${kind}`} d="M69,34H81L75,41z" />
+                    <path class={`head ${kind}`} d="M69,34H81L75,41z" />
                     {box(41, f.other, f.other_name)}
                 </>
             )}

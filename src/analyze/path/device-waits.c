@@ -681,6 +681,7 @@ enum cts_status cts_path_device_waits(struct cts_path_graph *graph, uint32_t pro
     if (!status) status = gather_calls(&device, error);
     if (!status) status = cts_path_join_launches(&device, error);
     sort_calls(&device);
+    if (!status) status = cts_path_infer_waits(&device, error);
     for (size_t i = 0; i < device.call_count && !status; i++)
         status = replay_call(&r, &device.calls[i], error);
     if (!status && r.known) status = remember_events(&r, error);
@@ -692,6 +693,7 @@ enum cts_status cts_path_device_waits(struct cts_path_graph *graph, uint32_t pro
     free(device.stream_index);
     free(device.calls);
     free(device.inferred);
+    free(device.placed);
     free(r.states.items);
     free(r.queries.items);
     free(r.marks.items);

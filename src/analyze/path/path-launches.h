@@ -11,5 +11,9 @@ CTS_MUST_CHECK enum cts_status cts_path_join_launches(struct cts_path_device *de
  * an inferred launch keep none. */
 CTS_MUST_CHECK enum cts_status cts_path_infer_launches(struct cts_path_device *device,
                                                        struct cts_error *error);
+/* Finds which stream and record a wait for an event is about where the trace does not say; call it
+ * when the launches are known, and the calls in order. */
+CTS_MUST_CHECK enum cts_status cts_path_infer_waits(struct cts_path_device *device,
+                                                    struct cts_error *error);
 
 #endif

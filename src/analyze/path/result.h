@@ -27,6 +27,8 @@
     X(LAUNCH_WITHOUT_WORK, "launches and copies without their device activity")                    \
     X(WORK_WITHOUT_LAUNCH, "device activities without a launch: no dependency")                    \
     X(WORK_INFERRED, "device activities whose launch is inferred: it is not in the trace")         \
+    X(WAIT_INFERRED,                                                                               \
+      "waits of streams for events: which streams is inferred, as the trace does not say")         \
     X(GRAPH_INFERRED,                                                                              \
       "graph kernels that follow another stream's kernel: inferred from times, as no edges are "   \
       "recorded")                                                                                  \
@@ -37,6 +39,9 @@
     X(TURN_INFERRED,                                                                               \
       "times at which the main thread stands still while another thread launches work: it hands "  \
       "over and waits, inferred from times")                                                       \
+    X(OUTLIVING_THREAD,                                                                            \
+      "threads that nothing waits for, with events after the main thread's last: the path goes "   \
+      "on with the main thread")                                                                   \
     X(LONELY_KERNEL,                                                                               \
       "kernels of collectives whose other members are not in the trace: no dependency")            \
     X(AMBIGUOUS_KERNEL,                                                                            \

@@ -49,6 +49,7 @@ struct cts_path_device {
     struct cts_path_call *calls;
     size_t call_count;
     struct cts_path_op *inferred; /* of calls that are inferred */
+    struct cts_path_op *placed;   /* of calls whose stream or event is inferred */
     struct cts_path_stream *streams;
     uint32_t stream_count;
     uint32_t *stream_index; /* per location - lowest: index + 1 */

@@ -8,12 +8,13 @@
  *
  * A thread of which nothing is recorded for a while, and then a row of operations that launch work,
  * follows the main thread if that does nothing recorded from shortly before the row to shortly
- * after it; and what the main thread does next follows the row. */
+ * after it; and what the main thread does next follows the row. Shortly: 0.2 ms, or an eighth of
+ * the row's own length, since Python takes that much to call backward() and to come back. */
 #include "analyze/path/api.h"
 #include "analyze/path/raw.h"
 #include "analyze/path/steps.h"
 
-enum { PROMPT_NS = 200000 };
+enum { PROMPT_NS = 200000, PROMPT_PART = 8 };
 
 struct turns {
     struct cts_path_graph *graph;
@@ -83,7 +84,9 @@ static enum cts_status take_row(struct turns *t, uint32_t before, uint32_t first
     const bool is_idle = t->other->active[last] == CTS_PATH_NONE &&
                          (!first || t->other->active[first - 1] == CTS_PATH_NONE);
     const uint32_t region = t->main->active[before];
-    if (!is_idle || begin_ns - stood_ns > PROMPT_NS || goes_ns - end_ns > PROMPT_NS) return CTS_OK;
+    const uint64_t part_ns = (end_ns - begin_ns) / PROMPT_PART;
+    const uint64_t prompt_ns = part_ns > PROMPT_NS ? part_ns : PROMPT_NS;
+    if (!is_idle || begin_ns - stood_ns > prompt_ns || goes_ns - end_ns > prompt_ns) return CTS_OK;
     if (region != CTS_PATH_NONE &&
         t->graph->system->regions[t->main->region[region]].kind != CTS_PATH_PLAIN)
         return CTS_OK; /* it waits for something that is known */
@@ -116,6 +119,39 @@ static enum cts_status take_turns(struct turns *t, struct cts_error *error)
     return status;
 }
 
+/* Whether the other thread is idle when the main thread ends, and has events later, which nobody
+ * waits for: it asks something again and again, say, or writes the profile. */
+static bool outlives(const struct turns *t)
+{
+    const struct cts_path_location *const main = t->main, *const other = t->other;
+    const struct cts_path_stretch *const stretch = t->graph->stretch;
+    const uint32_t before = cts_path_node_at(other, main->time_ns[main->count - 1]);
+    if (stretch && !stretch->last) return false;
+    if (before == CTS_PATH_NONE) return true;
+    return before + 1 < other->count && other->active[before] == CTS_PATH_NONE;
+}
+
+/* Whatever such a thread begins after it was idle comes before the main thread's next event, or
+ * after its last one: its own pace does not hold up the program, however the main thread's changes.
+ */
+static enum cts_status follow_main(struct turns *t, struct cts_error *error)
+{
+    const struct cts_path_location *const main = t->main;
+    enum cts_status status = CTS_OK;
+    for (uint32_t node = 0; node < t->other->count && !status; node++) {
+        if (node && t->other->active[node - 1] != CTS_PATH_NONE) continue;
+        const uint64_t time_ns = t->other->time_ns[node];
+        const uint32_t before = cts_path_node_at(main, time_ns);
+        if (before == CTS_PATH_NONE) continue;
+        const bool is_last = before + 1 == main->count;
+        const struct cts_path_edge edge = {is_last ? time_ns : main->time_ns[before + 1],
+                                           t->main_id, is_last ? before : before + 1};
+        status = follow(t->other, node, edge, error);
+    }
+    cts_path_warn(t->graph, CTS_PATH_WARNING_OUTLIVING_THREAD, 1);
+    return status;
+}
+
 static bool is_thread(const struct cts_path_graph *graph, uint32_t location)
 {
     return !graph->system->who[location].stream && graph->locations[location].raw &&
@@ -141,6 +177,7 @@ enum cts_status cts_path_infer_turns(struct cts_path_graph *graph, uint32_t proc
         t.main = &graph->locations[t.main_id];
         t.other = &graph->locations[t.other_id];
         status = take_turns(&t, error);
+        if (!status && outlives(&t)) status = follow_main(&t, error);
         cts_path_warn(graph, CTS_PATH_WARNING_TURN_INFERRED, t.count);
     }
     return status;
