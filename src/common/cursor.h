@@ -17,7 +17,8 @@ struct cts_cursor {
 
 static inline struct cts_cursor cts_cursor_of(const void *bytes, size_t byte_count)
 {
-    const uint8_t *const start = bytes;
+    /* no bytes may lie nowhere: arithmetic on NULL is undefined */
+    const uint8_t *const start = bytes ? bytes : (const void *)"";
     return (struct cts_cursor){.at = start, .end = start + byte_count};
 }
 

@@ -132,9 +132,9 @@ static void print_verdict(const struct cts_partition_report *r, FILE *file)
                 : a->verdict == CTS_PARTITION_INEFFICIENT_GAIN ? "Splitting scales poorly"
                                                                : "Worth splitting",
                 speedup_text(&s->time).text, s->partition_count, 100 * efficiency, mapping);
-    fprintf(file, "  Counted: memory traffic%s\n",
-            p->options.launch_times ? ", launch overhead and recorded computation"
-                                    : " and launch overhead, no computation");
+    cts_print_paragraph(file, 2, "  Counted: memory traffic%s",
+                        p->options.launch_times ? ", launch overhead and recorded computation"
+                                                : " and launch overhead, no computation");
     if (a->verdict == CTS_PARTITION_INEFFICIENT_GAIN && !r->asked_for_one)
         print_limit(p, a, file);
     else if (a->verdict != CTS_PARTITION_NO_GAIN)

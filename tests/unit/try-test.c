@@ -230,7 +230,11 @@ static void messages_keep_everything(void **state)
     for (size_t i = 0; i < read.op_count; i++) {
         assert_string_equal(read.ops[i].name, stretch.ops[i].name);
         read.ops[i].name = stretch.ops[i].name;
-        assert_memory_equal(&read.ops[i], &stretch.ops[i], sizeof read.ops[i]);
+        /* but for the padding in front of `bytes` */
+        const size_t first = offsetof(struct cts_trial_op, after_count) + sizeof(uint32_t);
+        const size_t second = offsetof(struct cts_trial_op, bytes);
+        assert_memory_equal(&read.ops[i], &stretch.ops[i], first);
+        assert_memory_equal(&read.ops[i].bytes, &stretch.ops[i].bytes, sizeof read.ops[i] - second);
     }
     assert_string_equal(read.regions[0].variable, "x");
     assert_int_equal(read.regions[0].size_bytes, 64);
