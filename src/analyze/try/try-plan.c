@@ -171,6 +171,33 @@ static bool is_rewritten(const struct cts_try_needs *needs, uint32_t copy, uint6
     return rewritten >= bytes;
 }
 
+/* Whether the operation reads what a copy of the stretch wrote to the copy's destination. */
+static bool reads_a_copy(const struct cts_try_draft *draft, uint32_t reader,
+                         const struct cts_trial_op *copy)
+{
+    const struct cts_try_needs *const needs = draft->options->needs;
+    for (size_t i = 0; i < needs->count; i++)
+        if (needs->items[i].to == reader && needs->items[i].raw_bytes &&
+            op_at(draft, needs->items[i].from)->kind == CTS_TRIAL_COPY &&
+            op_at(draft, needs->items[i].from)->destination == copy->destination)
+            return true;
+    return false;
+}
+
+/* Whether the stretch begins between an earlier copy to the destination and its reader. */
+static bool is_live_before(const struct cts_try_draft *draft, const struct cts_trial_op *copy)
+{
+    const struct cts_try_needs *const needs = draft->options->needs;
+    for (size_t i = 0; i < needs->count; i++) {
+        const struct cts_trial_op *const to = op_at(draft, needs->items[i].to);
+        if (needs->items[i].war_bytes && to->kind == CTS_TRIAL_COPY &&
+            to->destination == copy->destination &&
+            !reads_a_copy(draft, needs->items[i].from, copy))
+            return true;
+    }
+    return false;
+}
+
 static enum cts_status copy_away(const struct cts_try_draft *draft, uint32_t copy,
                                  struct cts_trial_plan *plan, struct cts_error *error)
 {
@@ -188,7 +215,7 @@ static enum cts_status copy_away(const struct cts_try_draft *draft, uint32_t cop
         status = cts_trial_plan_add_pointer(
             plan, &(struct cts_trial_pointer){step, op->destination, op->bytes, op->source}, error);
     }
-    if (!status && !is_rewritten(needs, copy, op->bytes))
+    if (!status && !is_rewritten(needs, copy, op->bytes) && !is_live_before(draft, op))
         status = cts_trial_plan_add_unused(
             plan, &(struct cts_trial_range){op->destination, op->bytes}, error);
     return status;
