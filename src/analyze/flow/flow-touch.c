@@ -39,9 +39,7 @@ struct cta {
 };
 
 struct cts_flow_toucher {
-    struct cts_flow_touch_options options;
-    struct cts_walk_sites sites;
-    struct cts_walk *walk;
+    struct cts_flow_reading reading;
     struct cts_bits_pool pool;
     struct cts_bits bits;
     struct cts_bits atomics[CTS_WAY_ATOMICS];
@@ -210,9 +208,10 @@ static enum cts_status take_records(void *state, unsigned thread, void *cta_stat
     struct record record = {.toucher = toucher, .cta = cta_state, .error = error};
     for (size_t i = run->begin; i < run->end; i++) {
         if (batch->space[i] != CTS_SPACE_GLOBAL) continue;
-        const struct cts_site *const site = &toucher->options.catalogue->sites[batch->site[i]];
+        const struct cts_site *const site =
+            &toucher->reading.options.catalogue->sites[batch->site[i]];
         const bool is_atomic = cts_operation_is_atomic(site->operation);
-        record.width_bytes = toucher->sites.items[batch->site[i]].width_bytes;
+        record.width_bytes = toucher->reading.sites.items[batch->site[i]].width_bytes;
         record.is_load = site->operation == CTS_LOAD;
         record.is_signal = is_atomic || site->is_volatile;
         record.atomic = is_atomic ? &toucher->atomics[atomic_class(site->operation)] : NULL;
@@ -369,27 +368,13 @@ static void clear(struct cts_flow_toucher *toucher)
     for (unsigned k = 0; k < CTS_WAY_ATOMICS; k++) cts_bits_clear(&toucher->atomics[k]);
 }
 
-static enum cts_status walk_launch(struct cts_flow_toucher *toucher, size_t launch,
-                                   struct cts_error *error)
-{
-    const struct cts_launch *const row = &toucher->options.catalogue->launches[launch];
-    uint64_t cta_count;
-    enum cts_status status = cts_walk_count_ctas(row, &cta_count, error);
-    if (status) return status;
-    struct cts_walk_scope scope =
-        cts_walk_scope_of(toucher->options.source, row->launch, cta_count);
-    if (scope.chunk_begin == scope.chunk_end) return CTS_OK;
-    scope.progress = toucher->options.progress;
-    return cts_walk_launch(toucher->walk, &scope, toucher, error);
-}
-
 enum cts_status cts_flow_touch_ctas(struct cts_flow_toucher *toucher, size_t launch,
                                     cts_flow_take_cta_run take, void *state,
                                     struct cts_error *error)
 {
     toucher->take_cta = take;
     toucher->take_cta_state = state;
-    const enum cts_status status = walk_launch(toucher, launch, error);
+    const enum cts_status status = cts_flow_read(&toucher->reading, launch, toucher, error);
     toucher->take_cta = NULL;
     clear(toucher);
     return status;
@@ -398,7 +383,7 @@ enum cts_status cts_flow_touch_ctas(struct cts_flow_toucher *toucher, size_t lau
 enum cts_status cts_flow_touch(struct cts_flow_toucher *toucher, size_t launch,
                                cts_flow_take_run take, void *state, struct cts_error *error)
 {
-    enum cts_status status = walk_launch(toucher, launch, error);
+    enum cts_status status = cts_flow_read(&toucher->reading, launch, toucher, error);
     struct giving giving = {toucher, take, state};
     if (!status) status = cts_bits_each(&toucher->bits, give_page, &giving, error);
     clear(toucher);
@@ -413,18 +398,13 @@ enum cts_status cts_flow_toucher_new(const struct cts_flow_touch_options *option
     struct cts_flow_toucher *const made = cts_array_zeroed(1, sizeof *made, error);
     *toucher = NULL;
     if (!made) return CTS_MEMORY;
-    made->options = *options;
     cts_bits_pool_init(&made->pool);
     cts_bits_init(&made->bits, &made->pool, PLANES);
     made->bits.is_shared = true;
     for (unsigned k = 0; k < CTS_WAY_ATOMICS; k++) cts_bits_init(&made->atomics[k], &made->pool, 1);
     for (unsigned i = 0; i < LOCKS; i++) pthread_mutex_init(&made->locks[i], NULL);
-    enum cts_status status = cts_walk_sites_make(options->catalogue, &made->sites, error);
-    const struct cts_walk_options walk = {.source = options->source,
-                                          .sites = &made->sites,
-                                          .ops = &walk_ops,
-                                          .threads = options->threads};
-    if (!status) status = cts_walk_new(&walk, &made->walk, error);
+    const enum cts_status status =
+        cts_flow_reading_begin(&made->reading, options, &walk_ops, error);
     if (status)
         cts_flow_toucher_free(made);
     else
@@ -435,10 +415,9 @@ enum cts_status cts_flow_toucher_new(const struct cts_flow_touch_options *option
 void cts_flow_toucher_free(struct cts_flow_toucher *toucher)
 {
     if (!toucher) return;
-    cts_walk_free(toucher->walk);
+    cts_flow_reading_release(&toucher->reading);
     clear(toucher);
     cts_bits_pool_release(&toucher->pool);
-    cts_walk_sites_release(&toucher->sites);
     for (unsigned i = 0; i < LOCKS; i++) pthread_mutex_destroy(&toucher->locks[i]);
     free(toucher);
 }

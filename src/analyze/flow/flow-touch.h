@@ -6,8 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "analyze/access-source.h"
-#include "analyze/walk.h"
+#include "analyze/flow/flow-reading.h"
 #include "common/error.h"
 #include "trace/catalogue.h"
 
@@ -54,12 +53,6 @@ struct cts_flow_cta_run {
 typedef enum cts_status (*cts_flow_take_cta_run)(void *state, const struct cts_flow_cta_run *run,
                                                  struct cts_error *error);
 
-struct cts_flow_touch_options {
-    const struct cts_catalogue *catalogue; /* borrowed, as the source */
-    const struct cts_access_source *source;
-    unsigned threads;              /* 0: one for each processor */
-    struct cts_progress *progress; /* NULL: none */
-};
 CTS_MUST_CHECK enum cts_status cts_flow_toucher_new(const struct cts_flow_touch_options *options,
                                                     struct cts_flow_toucher **toucher,
                                                     struct cts_error *error);

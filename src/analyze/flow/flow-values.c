@@ -17,9 +17,7 @@ struct part {
 };
 
 struct cts_flow_fingerprinter {
-    struct cts_flow_touch_options options;
-    struct cts_walk_sites sites;
-    struct cts_walk *walk;
+    struct cts_flow_reading reading;
     struct part whole; /* of the launch at hand; threads add to it by atomics */
 };
 
@@ -51,8 +49,8 @@ static enum cts_status take_records(void *state, unsigned thread, void *cta_stat
     for (size_t i = run->begin; i < run->end && !part->is_unknown; i++) {
         const struct cts_access access = cts_acc_record(run->batch, i);
         if (access.space != CTS_SPACE_GLOBAL) continue;
-        const struct cts_site *const site = &printer->options.catalogue->sites[access.site];
-        const uint32_t width = printer->sites.items[access.site].width_bytes;
+        const struct cts_site *const site = &printer->reading.options.catalogue->sites[access.site];
+        const uint32_t width = printer->reading.sites.items[access.site].width_bytes;
         if (!access.values || !access.value_words || width > 8 * KNOWN_WORDS || site->is_volatile ||
             cts_operation_is_atomic(site->operation))
             part->is_unknown = true;
@@ -93,16 +91,8 @@ static const struct cts_walk_ops walk_ops = {
 enum cts_status cts_flow_fingerprint(struct cts_flow_fingerprinter *printer, size_t launch,
                                      struct cts_flow_fingerprint *print, struct cts_error *error)
 {
-    const struct cts_launch *const row = &printer->options.catalogue->launches[launch];
-    uint64_t cta_count;
-    *print = (struct cts_flow_fingerprint){0};
-    enum cts_status status = cts_walk_count_ctas(row, &cta_count, error);
-    if (status) return status;
     printer->whole = (struct part){0};
-    const struct cts_walk_scope scope =
-        cts_walk_scope_of(printer->options.source, row->launch, cta_count);
-    if (scope.chunk_begin < scope.chunk_end)
-        status = cts_walk_launch(printer->walk, &scope, printer, error);
+    const enum cts_status status = cts_flow_read(&printer->reading, launch, printer, error);
     *print = (struct cts_flow_fingerprint){.sum = printer->whole.sum,
                                            .accesses = printer->whole.accesses,
                                            .is_known = !printer->whole.is_unknown};
@@ -116,13 +106,8 @@ enum cts_status cts_flow_fingerprinter_new(const struct cts_flow_touch_options *
     struct cts_flow_fingerprinter *const made = cts_array_zeroed(1, sizeof *made, error);
     *printer = NULL;
     if (!made) return CTS_MEMORY;
-    made->options = *options;
-    enum cts_status status = cts_walk_sites_make(options->catalogue, &made->sites, error);
-    const struct cts_walk_options walk = {.source = options->source,
-                                          .sites = &made->sites,
-                                          .ops = &walk_ops,
-                                          .threads = options->threads};
-    if (!status) status = cts_walk_new(&walk, &made->walk, error);
+    const enum cts_status status =
+        cts_flow_reading_begin(&made->reading, options, &walk_ops, error);
     if (status)
         cts_flow_fingerprinter_free(made);
     else
@@ -133,7 +118,6 @@ enum cts_status cts_flow_fingerprinter_new(const struct cts_flow_touch_options *
 void cts_flow_fingerprinter_free(struct cts_flow_fingerprinter *printer)
 {
     if (!printer) return;
-    cts_walk_free(printer->walk);
-    cts_walk_sites_release(&printer->sites);
+    cts_flow_reading_release(&printer->reading);
     free(printer);
 }

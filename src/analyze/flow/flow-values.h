@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "analyze/flow/flow-touch.h"
+#include "analyze/flow/flow-reading.h"
 
 /* Two launches with equal fingerprints made the same accesses to global memory: each CTA loaded
  * the same values from the same addresses at the same sites, and stored the same ones. The sum does
