@@ -10,6 +10,7 @@
 #include "common/text-table.h"
 #include "common/utf8.h"
 #include "common/wrapped-text.h"
+#include "report/flow-trial.h"
 #include "report/flow-words.h"
 #include "report/gaps-report.h"
 #include "report/run-findings.h"
@@ -169,6 +170,13 @@ static const char *advice_cell(const struct cts_flow_report *r, const struct cts
     return text;
 }
 
+static const char *trial_cell(const struct cts_flow_report *r, const struct cts_flow_finding *f,
+                              struct cts_sheet_row *cells)
+{
+    char *const text = cts_sheet_room(cells, CTS_FLOW_TRIAL_BYTES);
+    return cts_flow_trial_options(r->flow, f, text, CTS_FLOW_TRIAL_BYTES) ? text : NULL;
+}
+
 #define FINDING_COLUMNS(COLUMN)                                                                    \
     COLUMN(finding, "finding", TEXT, cts_flow_finding_text(f->kind))                               \
     COLUMN(certain, "certain", FLAG, f->reason == CTS_FLOW_REASON_CERTAIN)                         \
@@ -188,7 +196,9 @@ static const char *advice_cell(const struct cts_flow_report *r, const struct cts
     COLUMN(first_address, NULL, TEXT, address_cell(f->first, cells))                               \
     COLUMN(end_address, NULL, TEXT, address_cell(f->end, cells))                                   \
     COLUMN(reason, "possible, for", TEXT, f->reason ? cts_flow_reason_text(f->reason) : NULL)      \
-    COLUMN(advice, "what to do", TEXT, advice_cell(r, f, cells))
+    COLUMN(advice, "what to do", TEXT, advice_cell(r, f, cells))                                   \
+    COLUMN(legal, "legal", TEXT, cts_flow_finding_legal(f->kind))                                  \
+    COLUMN(trial, "try with", TEXT, trial_cell(r, f, cells))
 CTS_SHEET_COLUMNS(finding_columns, FINDING_COLUMNS);
 
 static void finding_row(const void *state, size_t row_index, struct cts_sheet_row *cells)
@@ -346,6 +356,14 @@ static void name_subjects(const struct cts_flow_report *r, const struct cts_flow
         snprintf(text, bytes, ", allocation %u", row->allocation);
 }
 
+static void print_trial(const struct cts_flow_report *report, const struct cts_flow_finding *f,
+                        FILE *file)
+{
+    char options[CTS_FLOW_TRIAL_BYTES];
+    if (cts_flow_trial_options(report->flow, f, options, sizeof options))
+        fprintf(file, "   ctascope try --run %s %s -- PROGRAM\n", report->run_path, options);
+}
+
 static enum cts_status print_advice(const struct cts_flow_report *report, FILE *file,
                                     struct cts_error *error)
 {
@@ -357,10 +375,12 @@ static enum cts_status print_advice(const struct cts_flow_report *report, FILE *
         const struct cts_flow_finding *const f = &flow->findings[i];
         char subjects[ADVICE_BYTES];
         name_subjects(report, f, &kernels, subjects, sizeof subjects);
-        cts_print_paragraph(file, 3, "%zu. %s%s: %s.%s%s%s", i + 1, cts_flow_finding_text(f->kind),
-                            subjects, advice_cell(report, f, &cells),
-                            f->reason ? " Only possible: " : "",
-                            f->reason ? cts_flow_reason_text(f->reason) : "", f->reason ? "." : "");
+        cts_print_paragraph(file, 3, "%zu. %s%s: %s.%s%s%s Legal %s.", i + 1,
+                            cts_flow_finding_text(f->kind), subjects,
+                            advice_cell(report, f, &cells), f->reason ? " Only possible: " : "",
+                            f->reason ? cts_flow_reason_text(f->reason) : "", f->reason ? "." : "",
+                            cts_flow_finding_legal(f->kind));
+        print_trial(report, f, file);
     }
     cts_short_names_release(&kernels);
     return status;

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Programs with one defect and their mended twins (pairs.cu, more-pairs.cu): `ctascope flow` finds the
 defect, for certain, and nothing in the mended one.
-pairs.py BUILD_DIR [--source FILE] [NAME...]"""
+With --trials, instead: `ctascope try` takes the options that the finding names, and has an answer.
+pairs.py BUILD_DIR [--source FILE] [--trials] [NAME...]"""
 import argparse
 import json
 import os
@@ -13,6 +14,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 SPEED = ("needless order", "order by reuse", "needless wait", "fusion")
+# What no stretch can hold, whatever the options.
+REFUSALS = "host function|starts itself"
 SOURCES = [os.path.join(HERE, name) for name in ("pairs.cu", "more-pairs.cu")]
 
 
@@ -65,12 +68,29 @@ def check(ctascope, program, name, finding, certain):
     return problems
 
 
+def check_trials(ctascope, program, name, finding, certain):
+    """The options that the findings name: each is a stretch that opens, with the operation in it."""
+    del certain
+    values = needs_values(finding)
+    problems = []
+    for f in findings(ctascope, program, name, 1, values):
+        if not f["trial"]:
+            continue
+        path = f"{program}.{name}.1.run"
+        done = subprocess.run([ctascope, "try", "--replays", "10", "--format", "json", "--run", path,
+                               *f["trial"].split(), "--", program + "-values" * values, name, "1"],
+                              capture_output=True, text=True, env=dict(os.environ, CTASCOPE_DEVICES="2"))
+        if done.returncode and not re.search(REFUSALS, done.stderr):
+            problems.append(f"{name}: {f['finding']}: {f['trial']}: {done.returncode} {done.stderr.strip()}")
+    return problems
+
+
 def texts(found):
     return "; ".join(f"{f['finding']} {f['node'] or ''} {f['name'] or ''} {f['other'] or ''} "
                      f"{f['other_name'] or ''} {f['bytes']} {f['reason'] or ''}" for f in found)
 
 
-def check_all(ctascope, source, wanted):
+def check_all(ctascope, source, wanted, check):
     """How many pairs of the source were checked, and the problems."""
     pairs = expected(source)
     names = [name for name in wanted if name in pairs] if wanted else sorted(pairs)
@@ -89,10 +109,12 @@ def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("build")
     parser.add_argument("--source", choices=SOURCES, action="append")
+    parser.add_argument("--trials", action="store_true")
     parser.add_argument("names", nargs="*")
     options = parser.parse_args()
     ctascope = os.path.join(options.build, "bin", "ctascope")
-    done = [check_all(ctascope, source, options.names) for source in options.source or SOURCES]
+    one = check_trials if options.trials else check
+    done = [check_all(ctascope, source, options.names, one) for source in options.source or SOURCES]
     problems = [text for _, texts in done for text in texts]
     print("\n".join(problems))
     print(f"{sum(count for count, _ in done)} pairs, {len(problems)} problems")

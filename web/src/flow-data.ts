@@ -16,6 +16,8 @@ export interface FlowFinding {
     map: string | null;
     reason: string | null; // why it is only possible
     advice: string;
+    legal: string; // when the advice can be followed: "in any case", "if ..."
+    trial: string | null; // options of `ctascope try`
 }
 
 export interface Place {

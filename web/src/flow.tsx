@@ -113,7 +113,14 @@ export function FlowFindingCard({ f, about, onShow }: { f: FlowFinding; about?: 
                     </span>
                     {f.reason && <span class="soft"> {f.reason}</span>}
                 </p>
-                <p class="remedy">Fix: {f.advice}.</p>
+                <p class="remedy">
+                    Fix: {f.advice}. <span class="soft">Legal {f.legal}.</span>
+                </p>
+                {f.trial && (
+                    <p class="soft">
+                        Try: <code>ctascope try --run RUN {f.trial} -- PROGRAM</code>
+                    </p>
+                )}
                 {onShow && (
                     <p class="links">
                         <button class="link" onClick={onShow}>

@@ -141,7 +141,7 @@ static enum cts_status learn(struct cts_flow_clocks *clocks, const struct cts_sy
     return status;
 }
 
-static bool blocks(const struct cts_sync *sync)
+bool cts_flow_is_wait(const struct cts_sync *sync)
 {
     return !strcmp(sync->kind, "device sync") || !strcmp(sync->kind, "stream sync") ||
            !strcmp(sync->kind, "event sync");
@@ -169,7 +169,7 @@ enum cts_status cts_flow_synchronise(struct cts_flow_clocks *clocks, size_t inde
     const struct cts_sync *const sync = &clocks->rows.catalogue->syncs[index];
     if (sync->result != 0 || !sync->kind) return CTS_OK; /* failed, or said 'not yet' */
     uint32_t *const host = cts_flow_thread_clock(clocks, thread);
-    if (waits && blocks(sync)) return judge_wait(clocks, index, thread, host);
+    if (waits && cts_flow_is_wait(sync)) return judge_wait(clocks, index, thread, host);
     enum cts_status status = learn(clocks, sync, host);
     const struct cts_stream_clock *const stream =
         sync->stream != CTS_NONE ? cts_stream_clocks_find(&clocks->streams, sync->stream) : NULL;

@@ -117,4 +117,8 @@ static inline bool cts_flow_is_ordered(const struct cts_flow_order *order, size_
  * count as that. */
 uint32_t cts_flow_gate(const struct cts_flow_order *order, size_t node);
 
+/* Whether a row waits until the device's work has ended. `try` counts these rows of a process from
+ * 0: wait:N. */
+bool cts_flow_is_wait(const struct cts_sync *sync);
+
 #endif

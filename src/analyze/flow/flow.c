@@ -7,12 +7,22 @@
 #include "common/array.h"
 
 static const char *const finding_texts[] = {
-#define X(name, text, advice) text,
+#define X(name, text, advice, legal, change) text,
     CTS_FLOW_FINDINGS(X)
 #undef X
 };
 static const char *const finding_advices[] = {
-#define X(name, text, advice) advice,
+#define X(name, text, advice, legal, change) advice,
+    CTS_FLOW_FINDINGS(X)
+#undef X
+};
+static const char *const finding_legals[] = {
+#define X(name, text, advice, legal, change) legal,
+    CTS_FLOW_FINDINGS(X)
+#undef X
+};
+static const enum cts_flow_change finding_changes[] = {
+#define X(name, text, advice, legal, change) CTS_FLOW_CHANGE_##change,
     CTS_FLOW_FINDINGS(X)
 #undef X
 };
@@ -30,6 +40,16 @@ const char *cts_flow_finding_text(enum cts_flow_finding_kind kind)
 const char *cts_flow_finding_advice(enum cts_flow_finding_kind kind)
 {
     return finding_advices[kind];
+}
+
+const char *cts_flow_finding_legal(enum cts_flow_finding_kind kind)
+{
+    return finding_legals[kind];
+}
+
+enum cts_flow_change cts_flow_finding_change(enum cts_flow_finding_kind kind)
+{
+    return finding_changes[kind];
 }
 
 const char *cts_flow_reason_text(enum cts_flow_reason reason)

@@ -5,40 +5,76 @@
 #include "analyze/flow/flow-edges.h"
 #include "analyze/flow/flow-map.h"
 
-/* Name, what a person reads, and what makes the change legal or how to try it. */
+/* The one change of a stretch by which `ctascope try` measures a finding; else why there is none.
+ */
+enum cts_flow_change {
+    CTS_FLOW_CHANGE_SOURCE, /* only a change of the source can show it */
+    CTS_FLOW_CHANGE_MEMORY, /* it concerns memory, not time */
+    CTS_FLOW_CHANGE_DROP,
+    CTS_FLOW_CHANGE_DROP_OTHER, /* the second of the two */
+    CTS_FLOW_CHANGE_DROP_WAIT,
+    CTS_FLOW_CHANGE_COPY_AWAY,
+    CTS_FLOW_CHANGE_OVERLAP,
+    CTS_FLOW_CHANGE_DELAY /* the first of the two: the second overtakes it */
+};
+
+/* Name, what a person reads, what to do, when that is legal, and the change that tries it. */
 #define CTS_FLOW_FINDINGS(X)                                                                       \
     X(RACE, "race",                                                                                \
       "order the two: record an event after the first and wait for it before the "                 \
-      "second")                                                                                    \
-    X(POSSIBLE_RACE, "possible race", "check what orders the two")                                 \
-    X(DEAD_WORK, "dead work", "remove it: no byte that it writes reaches the host")                \
-    X(DEAD_BYTES, "dead bytes", "write only what is read")                                         \
+      "second",                                                                                    \
+      "in any case: it only adds order", DELAY)                                                    \
+    X(POSSIBLE_RACE, "possible race", "check what orders the two",                                 \
+      "in any case: it only adds order, which the program may have in a way that was not "         \
+      "recorded",                                                                                  \
+      DELAY)                                                                                       \
+    X(DEAD_WORK, "dead work", "remove it: no byte that it writes reaches the host",                \
+      "if no other input, later step or process reads what it writes", DROP)                       \
+    X(DEAD_BYTES, "dead bytes", "write only what is read",                                         \
+      "if no other input, later step or process reads the other bytes", SOURCE)                    \
     X(OVERWRITTEN_MEMSET, "overwritten memset",                                                    \
-      "do not memset bytes that a kernel or copy overwrites first")                                \
+      "do not memset bytes that a kernel or copy overwrites first",                                \
+      "if these bytes are overwritten before any read with every input", DROP)                     \
     X(AVOIDABLE_COPY, "avoidable copy",                                                            \
       "read from the source instead: it does not change "                                          \
-      "before the reads")                                                                          \
-    X(REPEATED_COPY, "repeated copy", "remove it: the destination already holds these bytes")      \
-    X(ROUND_TRIP, "round trip", "copy on the device: the host returns the bytes unchanged")        \
-    X(OVERSIZED_COPY, "oversized copy", "copy only what is read")                                  \
-    X(UNREAD_COPY, "unread copy", "remove it: the CPU does not load these bytes")                  \
+      "before the reads",                                                                          \
+      "if, with every input, nothing writes the source or the copy before the copy's last reader", \
+      COPY_AWAY)                                                                                   \
+    X(REPEATED_COPY, "repeated copy", "remove it: the destination already holds these bytes",      \
+      "if, with every input, nothing writes the source or the destination between the two copies", \
+      DROP)                                                                                        \
+    X(ROUND_TRIP, "round trip", "copy on the device: the host returns the bytes unchanged",        \
+      "if no code of the CPU changes the bytes, also none that is not recorded", SOURCE)           \
+    X(OVERSIZED_COPY, "oversized copy", "copy only what is read",                                  \
+      "if no other input, later step or process reads the other bytes", SOURCE)                    \
+    X(UNREAD_COPY, "unread copy", "remove it: the CPU does not load these bytes",                  \
+      "if no code of the CPU loads the bytes, also none that is not recorded", DROP)               \
     X(REPEATED_LAUNCH, "repeated launch",                                                          \
-      "launch it once: the second loads and stores the same values at the same addresses")         \
+      "launch it once: the second loads and stores the same values at the same addresses",         \
+      "if its inputs are the same both times with every input of the program", DROP_OTHER)         \
     X(STALE_READ, "stale read",                                                                    \
       "initialise the memory first: it holds data of an earlier "                                  \
-      "allocation")                                                                                \
-    X(UNUSED_ALLOCATION, "unused allocation", "remove it: nothing accesses it")                    \
-    X(LATE_FREE, "late free", "free it after its last use: it counts towards the memory peak")     \
+      "allocation",                                                                                \
+      "in any case", MEMORY)                                                                       \
+    X(UNUSED_ALLOCATION, "unused allocation", "remove it: nothing accesses it",                    \
+      "if no other input accesses it", MEMORY)                                                     \
+    X(LATE_FREE, "late free", "free it after its last use: it counts towards the memory peak",     \
+      "if no other input accesses it later", MEMORY)                                               \
     X(NEEDLESS_ORDER, "needless order",                                                            \
       "let the two execute at the same time (two streams, or branches of a graph): neither uses "  \
-      "what the other writes")                                                                     \
+      "what the other writes",                                                                     \
+      "if, with every input, neither writes what the other reads or writes", OVERLAP)              \
     X(REUSE_ORDER, "order by reuse",                                                               \
-      "give the second memory of its own: only reused memory orders the two")                      \
-    X(NEEDLESS_WAIT, "needless wait", "remove the wait between the two")                           \
-    X(FUSION, "fusion", "make one kernel of the two")
+      "give the second memory of its own: only reused memory orders the two",                      \
+      "if whatever reads the second's result takes it from the new memory", SOURCE)                \
+    X(NEEDLESS_WAIT, "needless wait", "remove the wait between the two",                           \
+      "if the CPU does not use what the wait guards, also in code that is not recorded",           \
+      DROP_WAIT)                                                                                   \
+    X(FUSION, "fusion", "make one kernel of the two",                                              \
+      "if, with every input, nothing else writes or reads what passes between the two", SOURCE)
 
 enum cts_flow_finding_kind {
-#define X(name, text, advice) CTS_FLOW_##name,
+#define X(name, text, advice, legal, change) CTS_FLOW_##name,
     CTS_FLOW_FINDINGS(X)
 #undef X
         CTS_FLOW_FINDING_KINDS
@@ -137,6 +173,9 @@ void cts_flow_release(struct cts_flow_result *flow);
 
 const char *cts_flow_finding_text(enum cts_flow_finding_kind kind);
 const char *cts_flow_finding_advice(enum cts_flow_finding_kind kind);
+/* When the advice can be followed: "in any case", "if no other input reads it". */
+const char *cts_flow_finding_legal(enum cts_flow_finding_kind kind);
+enum cts_flow_change cts_flow_finding_change(enum cts_flow_finding_kind kind);
 const char *cts_flow_reason_text(enum cts_flow_reason reason);
 const char *cts_flow_map_text(enum cts_flow_map map);
 const char *cts_flow_map_advice(enum cts_flow_map map);

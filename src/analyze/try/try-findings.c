@@ -11,20 +11,10 @@ static const char untried_outside[] = "it is not in the stretch";
 
 static const char *untried(enum cts_flow_finding_kind kind)
 {
-    switch (kind) {
-    case CTS_FLOW_STALE_READ:
-    case CTS_FLOW_UNUSED_ALLOCATION:
-    case CTS_FLOW_LATE_FREE:
-        return untried_time;
-    case CTS_FLOW_DEAD_BYTES:
-    case CTS_FLOW_ROUND_TRIP:
-    case CTS_FLOW_OVERSIZED_COPY:
-    case CTS_FLOW_REUSE_ORDER:
-    case CTS_FLOW_FUSION:
-        return untried_source;
-    default:
-        return NULL;
-    }
+    const enum cts_flow_change change = cts_flow_finding_change(kind);
+    return change == CTS_FLOW_CHANGE_MEMORY   ? untried_time
+           : change == CTS_FLOW_CHANGE_SOURCE ? untried_source
+                                              : NULL;
 }
 
 static uint32_t op_of(const struct cts_try_match *match, uint32_t node)
@@ -38,21 +28,20 @@ static bool change_for(const struct cts_try_match *match, const struct cts_flow_
 {
     *change = (struct cts_try_change){
         .kind = CTS_TRY_DROP, .op = op_of(match, f->node), .other = op_of(match, f->other)};
-    switch (f->kind) {
-    case CTS_FLOW_RACE:
-    case CTS_FLOW_POSSIBLE_RACE:
+    switch (cts_flow_finding_change(f->kind)) {
+    case CTS_FLOW_CHANGE_DELAY:
         change->kind = CTS_TRY_DELAY;
         return change->op != CTS_TRIAL_NONE && change->other != CTS_TRIAL_NONE;
-    case CTS_FLOW_AVOIDABLE_COPY:
+    case CTS_FLOW_CHANGE_COPY_AWAY:
         change->kind = CTS_TRY_COPY_AWAY;
         return change->op != CTS_TRIAL_NONE;
-    case CTS_FLOW_NEEDLESS_ORDER:
+    case CTS_FLOW_CHANGE_OVERLAP:
         change->kind = CTS_TRY_OVERLAP;
         return change->op != CTS_TRIAL_NONE && change->other != CTS_TRIAL_NONE;
-    case CTS_FLOW_REPEATED_LAUNCH:
+    case CTS_FLOW_CHANGE_DROP_OTHER:
         change->op = change->other;
         return change->op != CTS_TRIAL_NONE;
-    case CTS_FLOW_NEEDLESS_WAIT:
+    case CTS_FLOW_CHANGE_DROP_WAIT:
         change->op = match->op_of_sync[f->sync];
         return change->op != CTS_TRIAL_NONE;
     default:

@@ -116,11 +116,9 @@ static void map_syncs(struct cts_try_match *match, const struct numbers *numbers
     const struct cts_catalogue *const c = match->flow->catalogue;
     uint32_t number = 0;
     for (size_t i = 0; i < c->sync_count; i++) {
-        const char *const kind = c->syncs[i].kind;
-        const bool waits = strcmp(kind, "device sync") == 0 || strcmp(kind, "stream sync") == 0 ||
-                           strcmp(kind, "event sync") == 0;
-        match->op_of_sync[i] =
-            waits ? look_up(numbers->op_of_wait, numbers->wait_count, number++) : CTS_TRIAL_NONE;
+        match->op_of_sync[i] = cts_flow_is_wait(&c->syncs[i])
+                                   ? look_up(numbers->op_of_wait, numbers->wait_count, number++)
+                                   : CTS_TRIAL_NONE;
     }
 }
 
