@@ -1,40 +1,13 @@
 // Shapes of programs for bench/whatif-cases: each waits for the device, or for other ranks, in its
 // own way. Kernels and host work last as long as the clock says, so that half the work is half the
-// time. whatif-cases SHAPE KERNEL_US HOST_US TURNS; prints the milliseconds of all turns. With
-// -DCASES_MPI the shapes whose names begin with "mpi" are there, and only these.
-#include "../examples/timeline/spin.h"
+// time. whatif-shapes.h has the arguments. With -DCASES_MPI the shapes whose names begin with "mpi"
+// are there, and only these.
+#include "whatif-shapes.h"
 #include <condition_variable>
-#include <cstring>
 #include <mutex>
 #include <pthread.h>
 #include <semaphore.h>
 #include <thread>
-#include <time.h>
-#ifdef CASES_MPI
-#include <mpi.h>
-#endif
-
-__global__ void first_kernel(unsigned long long ns)
-{
-    spin_for(ns);
-}
-
-__global__ void second_kernel(unsigned long long ns)
-{
-    spin_for(ns);
-}
-
-// The host's work is a wait for the clock, which other programs on the machine disturb least.
-extern "C" __attribute__((noinline)) void host_work(long us)
-{
-    timespec until;
-    clock_gettime(CLOCK_MONOTONIC, &until);
-    until.tv_nsec += us % 1000000 * 1000;
-    until.tv_sec += us / 1000000 + until.tv_nsec / 1000000000;
-    until.tv_nsec %= 1000000000;
-    while (us && clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &until, nullptr)) {
-    }
-}
 
 struct Case {
     unsigned long long kernel_ns;
@@ -329,13 +302,6 @@ static void thread_lock(Case &c)
 }
 
 #ifdef CASES_MPI
-static int rank_of()
-{
-    int rank;
-    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
-    return rank;
-}
-
 // The others wait for its rank, on as few cores as there may be.
 static void kernel_on_first(Case &c)
 {
@@ -378,89 +344,70 @@ static void mpi_allreduce(Case &c)
 }
 #endif
 
-struct Shape {
-    const char *name;
-    void (*turn)(Case &);
-};
+// What the turns need, with nothing in it that a run with other work has left.
+static Case &prepared(const Work &work)
+{
+    static Case c;
+    if (!c.device) {
+        CHECK(cudaMalloc(&c.device, BYTES));
+        CHECK(cudaMallocHost(&c.pinned, BYTES));
+        CHECK(cudaStreamCreate(&c.one));
+        CHECK(cudaStreamCreate(&c.two));
+        CHECK(cudaEventCreateWithFlags(&c.event, cudaEventDisableTiming));
+    }
+    if (c.graph) CHECK(cudaGraphExecDestroy(c.graph));
+    c.graph = nullptr;
+    c.kernel_ns = (unsigned long long)work.kernel_us * 1000;
+    c.host_us = work.host_us;
+    return c;
+}
+
+template <void (*TURN)(Case &)> static void turns_of(const Work &work)
+{
+    Case &c = prepared(work);
+    for (int i = 0; i < work.turns; i++) {
+        host_work(c.host_us);
+        TURN(c);
+    }
+}
+
 static const Shape shapes[] = {
 #ifdef CASES_MPI
-    {"mpi-send", mpi_send},
-    {"mpi-waitall", mpi_waitall},
-    {"mpi-barrier", mpi_barrier},
-    {"mpi-allreduce", mpi_allreduce},
+    {"mpi-send", turns_of<mpi_send>},
+    {"mpi-waitall", turns_of<mpi_waitall>},
+    {"mpi-barrier", turns_of<mpi_barrier>},
+    {"mpi-allreduce", turns_of<mpi_allreduce>},
 #else
-    {"sync-device", sync_device},
-    {"sync-stream", sync_stream},
-    {"sync-event", sync_event},
-    {"copy-to-host", copy_to_host},
-    {"copy-other-stream", copy_other_stream},
-    {"copy-to-device", copy_to_device},
-    {"copy-async", copy_async},
-    {"memset-then-sync", memset_then_sync},
-    {"malloc-free", malloc_free},
-    {"stream-wait", stream_wait},
-    {"null-stream", null_stream},
-    {"poll-event", poll_event},
-    {"poll-stream", poll_stream},
-    {"poll-slices", poll_slices},
-    {"poll-two-stages", poll_two_stages},
-    {"poll-fixed", poll_fixed},
-    {"queue-of-kernels", queue_of_kernels},
-    {"two-streams", two_streams},
-    {"graph", graph},
-    {"overlapped", overlapped},
-    {"thread-join", thread_join},
-    {"thread-overlapped", thread_overlapped},
-    {"thread-condition", thread_condition},
-    {"thread-semaphore", thread_semaphore},
-    {"thread-barrier", thread_barrier},
-    {"thread-lock", thread_lock},
+    {"sync-device", turns_of<sync_device>},
+    {"sync-stream", turns_of<sync_stream>},
+    {"sync-event", turns_of<sync_event>},
+    {"copy-to-host", turns_of<copy_to_host>},
+    {"copy-other-stream", turns_of<copy_other_stream>},
+    {"copy-to-device", turns_of<copy_to_device>},
+    {"copy-async", turns_of<copy_async>},
+    {"memset-then-sync", turns_of<memset_then_sync>},
+    {"malloc-free", turns_of<malloc_free>},
+    {"stream-wait", turns_of<stream_wait>},
+    {"null-stream", turns_of<null_stream>},
+    {"poll-event", turns_of<poll_event>},
+    {"poll-stream", turns_of<poll_stream>},
+    {"poll-slices", turns_of<poll_slices>},
+    {"poll-two-stages", turns_of<poll_two_stages>},
+    {"poll-fixed", turns_of<poll_fixed>},
+    {"queue-of-kernels", turns_of<queue_of_kernels>},
+    {"two-streams", turns_of<two_streams>},
+    {"graph", turns_of<graph>},
+    {"overlapped", turns_of<overlapped>},
+    {"thread-join", turns_of<thread_join>},
+    {"thread-overlapped", turns_of<thread_overlapped>},
+    {"thread-condition", turns_of<thread_condition>},
+    {"thread-semaphore", turns_of<thread_semaphore>},
+    {"thread-barrier", turns_of<thread_barrier>},
+    {"thread-lock", turns_of<thread_lock>},
 #endif
 };
-
-static void run(const Shape &shape, Case &c, int turns)
-{
-    for (int i = 0; i < turns; i++) {
-        host_work(c.host_us);
-        shape.turn(c);
-    }
-    CHECK(cudaDeviceSynchronize());
-}
 
 int main(int argc, char **argv)
 {
-#ifdef CASES_MPI
-    MPI_Init(&argc, &argv);
-#endif
-    static Case c;
-    const Shape *chosen = nullptr;
-    for (const Shape &shape : shapes)
-        if (argc > 1 && !strcmp(argv[1], shape.name)) chosen = &shape;
-    if (argc < 5 || !chosen) {
-        for (const Shape &shape : shapes) puts(shape.name);
-        return argc < 2 ? 0 : 2;
-    }
-    c.kernel_ns = strtoull(argv[2], nullptr, 10) * 1000;
-    c.host_us = strtol(argv[3], nullptr, 10);
-    CHECK(cudaMalloc(&c.device, BYTES));
-    CHECK(cudaMallocHost(&c.pinned, BYTES));
-    CHECK(cudaStreamCreate(&c.one));
-    CHECK(cudaStreamCreate(&c.two));
-    CHECK(cudaEventCreateWithFlags(&c.event, cudaEventDisableTiming));
-#ifdef CASES_MPI
-    MPI_Barrier(MPI_COMM_WORLD);
-#endif
-    const auto begin = std::chrono::steady_clock::now();
-    run(*chosen, c, (int)strtol(argv[4], nullptr, 10));
-#ifdef CASES_MPI
-    MPI_Barrier(MPI_COMM_WORLD);
-    const bool prints = rank_of() == 0;
-#else
-    const bool prints = true;
-#endif
-    const std::chrono::duration<double, std::milli> took = std::chrono::steady_clock::now() - begin;
-    if (prints) printf("%.3f\n", took.count());
-#ifdef CASES_MPI
-    MPI_Finalize();
-#endif
+    return run_shapes(shapes, argc, argv);
 }

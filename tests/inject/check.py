@@ -27,6 +27,7 @@ CASES = {
     "internal-stream": ("internal-stream", {}, None, True),
     "default-streams": ("default-streams", {}, None, True),
     "peer": ("peer", {}, None, True),
+    "host-functions": ("host-functions", {}, None, True),
     "overhead": ("overhead", {}, r"CUPTI itself took 3000 us for resources \(1x\)", True),
     "unended": ("overhead", {}, "had not ended when the program did: 1", True),
     "forks": ("forks", {}, None, True),

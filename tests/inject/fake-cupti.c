@@ -254,3 +254,11 @@ CUptiResult cuptiGetVersion(uint32_t *version)
     *version = CUPTI_API_VERSION;
     return CUPTI_SUCCESS;
 }
+
+/* Of the driver: stream 2 of the program is being captured. */
+CUresult CUDAAPI cuStreamIsCapturing(CUstream stream, CUstreamCaptureStatus *status)
+{
+    *status = stream == (CUstream)(uintptr_t)(2 * 4096) ? CU_STREAM_CAPTURE_STATUS_ACTIVE
+                                                        : CU_STREAM_CAPTURE_STATUS_NONE;
+    return CUDA_SUCCESS;
+}

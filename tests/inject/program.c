@@ -249,6 +249,46 @@ static void peer(void)
     expect("bytes device-to-device", 4096);
 }
 
+static unsigned ran;
+
+static void CUDA_CB host_function(void *user)
+{
+    ran += *(const unsigned *)user;
+}
+
+static void CUDA_CB host_callback(CUstream stream, CUresult result, void *user)
+{
+    if (stream == STREAM(1) && result == CUDA_SUCCESS) ran += *(const unsigned *)user;
+}
+
+/* What the driver does: it calls what stands in the parameters after the callback. A function that
+ * is captured (stream 2, as the driver that is none says) stays the program's own. */
+static void host_functions(void)
+{
+    unsigned one = 1, ten = 10, hundred = 100;
+    cuLaunchHostFunc_params function = {
+        .hStream = STREAM(1), .fn = host_function, .userData = &one};
+    cuLaunchHostFunc_params captured = {
+        .hStream = STREAM(2), .fn = host_function, .userData = &hundred};
+    cuStreamAddCallback_params callback = {
+        .hStream = STREAM(1), .callback = host_callback, .userData = &ten};
+    create_stream(STREAM(1), 13, CU_STREAM_DEFAULT);
+    create_stream(STREAM(2), 14, CU_STREAM_DEFAULT);
+    DRIVER(cuLaunchHostFunc, ENTER, &function, 0, ++correlation);
+    DRIVER(cuLaunchHostFunc, EXIT, &function, 0, correlation);
+    function.fn(function.userData);
+    DRIVER(cuStreamAddCallback, ENTER, &callback, 0, ++correlation);
+    DRIVER(cuStreamAddCallback, EXIT, &callback, 0, correlation);
+    callback.callback(STREAM(1), CUDA_SUCCESS, callback.userData);
+    DRIVER(cuLaunchHostFunc, ENTER, &captured, 0, ++correlation);
+    DRIVER(cuLaunchHostFunc, EXIT, &captured, 0, correlation);
+    if (captured.fn != host_function || captured.userData != &hundred) exit(3);
+    if (function.fn == host_function || ran != 11) exit(4);
+    launched_kernel(13, STREAM(1));
+    expect("calls cuLaunchHostFunc", 2);
+    expect("kernel host function", 2);
+}
+
 static void overhead_and_unended(void)
 {
     const CUpti_ActivityOverhead record = {.kind = CUPTI_ACTIVITY_KIND_OVERHEAD,
@@ -345,6 +385,7 @@ int main(int argc, char **argv)
                     {"internal-stream", internal_stream},
                     {"default-streams", default_streams},
                     {"peer", peer},
+                    {"host-functions", host_functions},
                     {"overhead", overhead_and_unended},
                     {"without-records", without_records},
                     {"many", many},

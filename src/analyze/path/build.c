@@ -14,6 +14,12 @@ static enum cts_status device_step(void *state, size_t index, struct cts_error *
     return cts_path_device_waits(graph, (uint32_t)index, error);
 }
 
+static enum cts_status function_step(void *state, size_t index, struct cts_error *error)
+{
+    struct cts_path_graph *const graph = state;
+    return cts_path_stream_functions(graph, (uint32_t)index, error);
+}
+
 static enum cts_status settle_step(void *state, size_t index, struct cts_error *error)
 {
     struct cts_path_graph *const graph = state;
@@ -28,7 +34,8 @@ static enum cts_status settle_step(void *state, size_t index, struct cts_error *
 static enum cts_status turn_step(void *state, size_t index, struct cts_error *error)
 {
     struct cts_path_graph *const graph = state;
-    return cts_path_infer_turns(graph, (uint32_t)index, error);
+    const enum cts_status status = cts_path_infer_turns(graph, (uint32_t)index, error);
+    return status ? status : cts_path_infer_teams(graph, (uint32_t)index, error);
 }
 
 static enum cts_status host_step(void *state, size_t index, struct cts_error *error)
@@ -89,6 +96,8 @@ enum cts_status cts_path_graph_build(const struct cts_path_reading *reading,
     if (!status) status = cts_path_unrecorded_waits(graph, error);
     if (!status)
         status = cts_path_for_each(system, system->process_count, device_step, graph, error);
+    if (!status)
+        status = cts_path_for_each(system, system->process_count, function_step, graph, error);
     if (!cts_processes_agree(processes, &status, error)) return status;
     status = cts_path_match_kernels(graph, error);
     if (!cts_processes_agree(processes, &status, error)) return status;

@@ -53,7 +53,8 @@ static uint64_t later(uint64_t a, uint64_t b)
 
 static bool is_kernel(const struct cts_path_graph *graph, uint32_t region)
 {
-    return region < graph->system->pseudo && graph->system->regions[region].kind != CTS_PATH_API;
+    return region < graph->system->pseudo && graph->system->regions[region].kind != CTS_PATH_API &&
+           !graph->system->regions[region].is_function;
 }
 
 static enum cts_status gather(const struct cts_path_graph *graph, uint32_t location,
@@ -67,7 +68,7 @@ static enum cts_status gather(const struct cts_path_graph *graph, uint32_t locat
     }
     for (size_t i = 0; i < at->waits.count; i++) {
         const struct cts_path_wait *const wait = &at->waits.items[i];
-        if (wait->call != CTS_PATH_NONE)
+        if (wait->call != CTS_PATH_NONE && !cts_path_is_within(wait))
             held_ns[wait->call] = later(held_ns[wait->call], wait->end_ns);
     }
     uint64_t before_ns = 0;

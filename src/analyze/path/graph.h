@@ -214,6 +214,13 @@ static inline uint32_t cts_path_region_after(const struct cts_path_graph *graph,
 }
 
 void cts_path_graph_release(struct cts_path_graph *graph);
+/* A wait of a device activity while it runs; others hold its begin. */
+static inline bool cts_path_is_within(const struct cts_path_wait *wait)
+{
+    return wait->pattern == CTS_PATH_PATTERN_NCCL_WAIT ||
+           wait->pattern == CTS_PATH_PATTERN_HOST_FUNCTION;
+}
+
 /* The edges of a wait of a location. */
 static inline const struct cts_path_edge *cts_path_edges_of(const struct cts_path_graph *graph,
                                                             uint32_t location,

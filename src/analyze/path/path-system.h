@@ -51,6 +51,7 @@ struct cts_path_region {
     uint8_t direction;
     bool is_collective; /* a kernel of NCCL */
     bool is_pairwise;   /* of sends and receives, whose peers its name does not say */
+    bool is_function;   /* on a stream: of the host, in the stream's order */
     bool polls;         /* asks whether something is done, and returns at once */
 };
 

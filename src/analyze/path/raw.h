@@ -112,6 +112,7 @@ struct cts_path_raw {
     CTS_PATH_LIST(struct cts_path_collective_kernel, kernels);
     CTS_PATH_LIST(struct cts_path_collective_call, collective_calls);
     bool blocked; /* it hardly used the CPU where nothing says that it waited */
+    uint64_t stretches_ns, awaited_ns;     /* of a blocked thread: unrecorded-waits.c */
     CTS_PATH_LIST(uint64_t, correlations); /* per device activity; empty if none has one */
     CTS_PATH_LIST(struct cts_path_dependency, dependencies);
 };

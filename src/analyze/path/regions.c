@@ -75,6 +75,8 @@ static struct cts_path_region classify(const struct cts_path_api_table *own,
     result.is_collective =
         may_be_device_api(region->paradigm) && cts_collective_is_kernel(region->name);
     result.is_pairwise = result.is_collective && strstr(region->name, "SendRecv");
+    result.is_function =
+        region->paradigm == CTS_PARADIGM_CUDA && !strcmp(region->name, "host function");
     if (region->paradigm == CTS_PARADIGM_MPI) {
         result.kind = (uint8_t)mpi_class(region->name);
         result.polls = is_test(region->name);

@@ -39,6 +39,9 @@
     X(TURN_INFERRED,                                                                               \
       "times at which the main thread stands still while another thread launches work: it hands "  \
       "over and waits, inferred from times")                                                       \
+    X(TEAM_INFERRED,                                                                               \
+      "times at which the main thread stands still until threads that nothing starts have done "   \
+      "their work: it starts them and waits, inferred from times")                                 \
     X(OUTLIVING_THREAD,                                                                            \
       "threads that nothing waits for, with events after the main thread's last: the path goes "   \
       "on with the main thread")                                                                   \

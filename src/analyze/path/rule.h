@@ -121,6 +121,14 @@ struct cts_path_kernel_meeting {
     uint64_t latest_ns; /* begin of the last of those that it waits for */
 };
 
+/* A host function of a stream, whose thread did something recorded from `from_ns` to `done`. */
+struct cts_path_function {
+    struct cts_path_location *at;
+    uint32_t activity;
+    uint64_t from_ns;
+    struct cts_path_edge done;
+};
+
 struct cts_path_rule {
     bool transfer; /* the path leaves at the leave; from the arrival to there it is MPI transfer */
     bool own;      /* with transfer: from the arrival to there it is the call's own work */
@@ -133,6 +141,7 @@ struct cts_path_rule {
     enum cts_status (*sync)(const struct cts_path_sync *sync, struct cts_error *error);
     enum cts_status (*kernels)(const struct cts_path_kernel_meeting *meeting,
                                struct cts_error *error);
+    enum cts_status (*function)(const struct cts_path_function *function, struct cts_error *error);
     enum cts_status (*turn)(const struct cts_path_turn *turn, struct cts_error *error);
     enum cts_status (*first)(const struct cts_path_turn *turn, struct cts_error *error);
     enum cts_status (*copied)(const struct cts_path_copied *copied, struct cts_error *error);

@@ -27,6 +27,7 @@
     X(FIRST_LAUNCH, first_launch, "first launch", "",                                              \
       "the first launch of a kernel waits for running kernels")                                    \
     X(NCCL_WAIT, nccl_wait, "NCCL wait", "", "a kernel of a collective waits for the last rank's") \
+    X(HOST_FUNCTION, host_function, "host function", "", "a stream waits for a host function")     \
     X(LATE_SENDER, late_sender, "late sender", "MPI late sender, 3.2",                             \
       "a receive waits for its send")                                                              \
     X(LATE_RECEIVER, late_receiver, "late receiver", "", "a send waits for its receive")           \

@@ -29,10 +29,17 @@ CTS_MUST_CHECK enum cts_status cts_path_device_waits(struct cts_path_graph *grap
 /* Threads of a process that take turns, where nothing recorded says so. */
 CTS_MUST_CHECK enum cts_status cts_path_infer_turns(struct cts_path_graph *graph, uint32_t process,
                                                     struct cts_error *error);
+/* Threads of teams, whose beginnings and ends nothing records. */
+CTS_MUST_CHECK enum cts_status cts_path_infer_teams(struct cts_path_graph *graph, uint32_t process,
+                                                    struct cts_error *error);
 /* Matches kernels of collectives over all processes, behind the device waits: their pools, what
  * they wait for, and where threads launch too late. */
 CTS_MUST_CHECK enum cts_status cts_path_match_kernels(struct cts_path_graph *graph,
                                                       struct cts_error *error);
+/* What threads do in host functions of streams, behind the device waits: they follow the stream,
+ * and the stream waits for them. */
+CTS_MUST_CHECK enum cts_status cts_path_stream_functions(struct cts_path_graph *graph,
+                                                         uint32_t process, struct cts_error *error);
 /* What overlaps on the tracks of a process; refuses recordings in which tracks of devices hold
  * several streams (collective). */
 CTS_MUST_CHECK enum cts_status cts_path_watch_tracks(struct cts_path_graph *graph, uint32_t process,

@@ -131,7 +131,7 @@ static enum cts_status make_stream(struct cts_whatif_plan *plan, uint32_t locati
     }
     for (uint32_t w = 0; w < at->waits.count; w++) {
         const struct cts_path_wait *const wait = &at->waits.items[w];
-        if (wait->call == CTS_PATH_NONE || wait->pattern == CTS_PATH_PATTERN_NCCL_WAIT) continue;
+        if (wait->call == CTS_PATH_NONE || cts_path_is_within(wait)) continue;
         if (takes_turns(plan, at, wait))
             turns[wait->call] = true; /* beside what else held it */
         else
@@ -174,14 +174,15 @@ static enum cts_status make_stream(struct cts_whatif_plan *plan, uint32_t locati
     return CTS_OK;
 }
 
-/* Kernels of collectives end so long after the last of them has begun. */
+/* Kernels of collectives end so long after the last of them has begun, host functions so long after
+ * what their threads did. */
 static void note_meetings(struct cts_whatif_plan *plan, uint32_t location)
 {
     const struct cts_path_location *const at = &plan->graph->locations[location];
     size_t next = 0;
     for (uint32_t w = 0; w < at->waits.count; w++) {
         const struct cts_path_wait *const wait = &at->waits.items[w];
-        if (wait->pattern != CTS_PATH_PATTERN_NCCL_WAIT) continue;
+        if (!cts_path_is_within(wait)) continue;
         while (next < at->activities.count && at->activities.items[next].begin < wait->call) next++;
         if (next == at->activities.count || at->activities.items[next].begin != wait->call)
             continue;

@@ -54,7 +54,7 @@ static void move_wait(const struct projection *p, const struct cts_path_graph *a
     uint64_t begin_ns = new_time(p, location, wait->from);
     uint64_t end_ns = new_time(p, location, wait->to);
     const struct cts_path_location *const at = &p->graph->locations[location];
-    if (at->who->stream && wait->pattern != CTS_PATH_PATTERN_NCCL_WAIT) {
+    if (at->who->stream && !cts_path_is_within(wait)) {
         /* held: from being launched and at the head of its stream to its begin */
         end_ns = begin_ns;
         const struct cts_path_activities *const all = &at->activities;

@@ -164,6 +164,29 @@ static void leave(const struct domain *domain, uint32_t id, struct cts_log *thre
     cts_inject_recorder->event(thread, &event, &attributes);
 }
 
+/* ---- host functions ---- */
+
+/* The parameters are the driver's own, which takes them from there after the callback. */
+static void tell_function(uint32_t id, const struct cts_cuda_call *call,
+                          const CUpti_CallbackData *data)
+{
+    const bool is_launch = id == CUPTI_DRIVER_TRACE_CBID_cuLaunchHostFunc ||
+                           id == CUPTI_DRIVER_TRACE_CBID_cuLaunchHostFunc_ptsz;
+    const bool is_callback = id == CUPTI_DRIVER_TRACE_CBID_cuStreamAddCallback ||
+                             id == CUPTI_DRIVER_TRACE_CBID_cuStreamAddCallback_ptsz;
+    if ((!is_launch && !is_callback) || !data->functionParams) return;
+    const bool per_thread = (call->flags & CTS_CALL_PER_THREAD) != 0;
+    const struct cts_function_call of = {
+        .stream = cts_stream_by_handle(data->context, data->contextUid,
+                                       stream_of(call, false, data->functionParams), per_thread),
+        .correlation = data->correlationId,
+        .per_thread = per_thread};
+    if (is_launch)
+        cts_function_launched(&of, (cuLaunchHostFunc_params *)(uintptr_t)data->functionParams);
+    else
+        cts_callback_added(&of, (cuStreamAddCallback_params *)(uintptr_t)data->functionParams);
+}
+
 /* ---- callbacks ---- */
 
 static void on_call(const struct domain *domain, uint32_t id, const CUpti_CallbackData *data)
@@ -171,10 +194,12 @@ static void on_call(const struct domain *domain, uint32_t id, const CUpti_Callba
     if (id >= domain->count || !domain->calls[id].name) return;
     struct cts_log *const thread = cts_inject_recorder->this_thread();
     if (!thread) return;
-    if (data->callbackSite == CUPTI_API_ENTER)
-        enter(domain, id, thread, data);
-    else
+    if (data->callbackSite != CUPTI_API_ENTER) {
         leave(domain, id, thread, data);
+        return;
+    }
+    enter(domain, id, thread, data);
+    if (domain == &domains[DRIVER]) tell_function(id, &domain->calls[id], data);
 }
 
 static void on_resource(uint32_t id, const CUpti_ResourceData *data)

@@ -62,7 +62,8 @@ function classify(name,    flags) {
     flags = "0"
     if (is_default(name)) flags = flags " | CTS_CALL_DEFAULT"
     if (name ~ /^cu(da)?Launch/ && name !~ /HostFunc/) flags = flags " | CTS_CALL_LAUNCH"
-    if (name ~ /^cu(da)?Launch/ || name ~ /^cu(da)?Mem(cpy|set)/ || name ~ /GraphLaunch/)
+    if (name ~ /^cu(da)?Launch/ || name ~ /^cu(da)?Mem(cpy|set)/ || name ~ /GraphLaunch/ ||
+        name ~ /StreamAddCallback/)
         flags = flags " | CTS_CALL_WORK"
     if (name ~ /Query(_v[0-9])?$/) flags = flags " | CTS_CALL_QUERY"
     if (name ~ /(Query|Synchronize|EventRecord|RecordEvent|WaitEvent)(WithFlags)?(_v[0-9])?$/)

@@ -86,6 +86,19 @@ void CUPTIAPI cts_calls_callback(void *state, CUpti_CallbackDomain domain, CUpti
 void cts_calls_stop(void);
 uint64_t cts_calls_launch_count(void);
 
+/* ---- host functions (function-times.c) ---- */
+
+struct cts_function_call {
+    struct cts_log *stream; /* NULL: not known */
+    uint64_t correlation;
+    bool per_thread; /* no stream is the thread's default stream */
+};
+/* At the begin of the call: the function is replaced by one that tells when it began and ended. */
+void cts_function_launched(const struct cts_function_call *call,
+                           cuLaunchHostFunc_params *parameters);
+void cts_callback_added(const struct cts_function_call *call,
+                        cuStreamAddCallback_params *parameters);
+
 /* ---- activities of the devices (activities.c) ---- */
 
 /* Registers the buffers and enables the kinds of records. False with a reason. */
