@@ -40,7 +40,7 @@
 #include "trace/access.h"
 
 enum {
-    CTS_ABI_VERSION = 3,
+    CTS_ABI_VERSION = 4,
     CTS_ROW_SLOTS_MAX = 64,
     CTS_ROW_VALUES_MAX = 128, /* value words of a thread in the lane buffers; kernels with more
                                  have no row_rec */
@@ -165,6 +165,13 @@ struct cts_skipped_desc {
     uint32_t source, line;
 };
 
+/* A record type that code of the file accesses, with bytes that hold no value: padding, and
+ * alternatives (covered by some members of a union only), as ranges "1-3,18-23". */
+struct cts_padded_type_desc {
+    const char *name, *padding, *alternatives; /* the last two "" when none */
+    uint32_t size_bytes, reserved;
+};
+
 /* All of a file's device code. `id` ties it to the fat binary that the host side registers. */
 struct cts_file_desc {
     uint32_t abi_version;
@@ -177,9 +184,11 @@ struct cts_file_desc {
     const struct cts_source_desc *sources;
     const struct cts_variable_desc *variables;
     const struct cts_skipped_desc *skipped;
+    const struct cts_padded_type_desc *padded_types;
     uint32_t kernel_count, site_count, loop_count, source_count, variable_count, skipped_count;
     uint32_t shared_bytes;       /* of the file's static layout */
     uint32_t shared_align_bytes; /* of its most aligned __shared__ variable; 0: unknown */
+    uint32_t padded_type_count, reserved;
     uint64_t *slot_base; /* the runtime writes (first program-wide slot << CTS_SLOT_SHIFT) here;
                             instrumented code adds (index << CTS_SLOT_SHIFT) */
 };

@@ -60,6 +60,12 @@ struct cts_variable {
     const char *function;
     uint32_t source, line;
 };
+struct cts_padded_type { /* ranges of bytes as "1-3,18-23"; NULL: none */
+    uint32_t module;
+    const char *type;
+    uint64_t size_bytes;
+    const char *padding, *alternatives;
+};
 struct cts_skipped {
     uint32_t module;
     const char *what, *reason;
@@ -366,6 +372,8 @@ void cts_catalogue_add_launch_pointer(struct cts_catalogue_writer *writer,
                                       const struct cts_launch_pointer *row);
 void cts_catalogue_add_tensor_map(struct cts_catalogue_writer *writer,
                                   const struct cts_tensor_map *row);
+void cts_catalogue_add_padded_type(struct cts_catalogue_writer *writer,
+                                   const struct cts_padded_type *row);
 void cts_catalogue_add_message(struct cts_catalogue_writer *writer, const char *severity,
                                const char *text);
 /* Fill in the end of a row that was added: the number of the operation that ended it. */
@@ -432,6 +440,8 @@ struct cts_catalogue {
     size_t launch_pointer_count;
     struct cts_tensor_map *tensor_maps; /* likewise */
     size_t tensor_map_count;
+    struct cts_padded_type *padded_types; /* none in runs of earlier versions */
+    size_t padded_type_count;
     struct cts_ending *endings; /* none in runs of earlier versions */
     size_t ending_count;
     struct cts_launch_fault *faults; /* likewise */

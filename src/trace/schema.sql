@@ -108,6 +108,10 @@ CREATE TABLE tensor_maps (       -- tensors that a launch may copy by TMA: maps 
     box_0 INTEGER, box_1 INTEGER, box_2 INTEGER, box_3 INTEGER, box_4 INTEGER, -- elements a copy
     swizzle_bytes INTEGER, interleaved INTEGER, im2col INTEGER,
     may_load INTEGER, may_store INTEGER); -- what the kernel has instructions for
+CREATE TABLE padded_types (      -- record types with bytes that hold no value, of the sites' variables
+    module INTEGER, type TEXT, size_bytes INTEGER,
+    padding TEXT,               -- ranges of bytes that no member covers: '1-3,18-23'; NULL: none
+    alternatives TEXT);         -- ranges that some members of a union cover and others do not
 CREATE TABLE endings (           -- how a process ended, and what is known to be complete
     rank INTEGER PRIMARY KEY,
     how TEXT,                   -- 'closed', 'exit', 'signal', 'unknown'

@@ -113,10 +113,10 @@ class Table:
         match = re.search(r"\.global \.align 8 \.b8 __cts_table\[(\d+)\] = \{(.*?)\}", ptx, re.S)
         self.bytes = bytes(int(number) for number in match.group(2).split(","))
         self.bytes = self.bytes.ljust(int(match.group(1)), b"\0") # PTX may leave zeros out
-        (magic, version, size, self.flags, texts, sources, kernels, sites, variables, skipped, unit,
-         path) = struct.unpack_from("<8s11I", self.bytes)
-        require(magic == b"ctsTABLE" and version == 1 and size == len(self.bytes), "header")
-        self.at, self.texts = 52, []
+        (magic, version, size, self.flags, texts, sources, kernels, sites, variables, skipped, padded,
+         unit, path) = struct.unpack_from("<8s12I", self.bytes)
+        require(magic == b"ctsTABLE" and version == 2 and size == len(self.bytes), "header")
+        self.at, self.texts = 56, []
         for _ in range(texts):
             length = self.words(1)[0]
             self.texts.append(self.bytes[self.at:self.at + length].decode())
@@ -127,6 +127,7 @@ class Table:
         self.sites = [self.words(9) for _ in range(sites)]
         self.variables = [self.words(9) for _ in range(variables)]
         self.skipped = [self.words(4) for _ in range(skipped)]
+        self.padded = [self.words(4) for _ in range(padded)]
         require(self.at == size, "bytes are left")
 
     def words(self, count):

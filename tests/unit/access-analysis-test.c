@@ -69,6 +69,25 @@ static void twin_banks(const uint64_t *addresses, uint32_t mask, uint32_t width,
     }
 }
 
+/* Byte b of word w of lane l lies at 128 w + 4 l + b. */
+static void twin_local(const uint64_t *addresses, uint32_t mask, uint32_t width,
+                       struct cts_request_cost *cost)
+{
+    struct bytes sectors = {.count = 0}, lines = {.count = 0};
+    cost->distinct_bytes = 0;
+    cost->same_address = 1;
+    for (unsigned lane = 0; lane < 32; lane++)
+        for (uint32_t b = 0; b < width && mask >> lane & 1; b++) {
+            const uint64_t offset = addresses[lane] + b;
+            const uint64_t place = offset / 4 * 128 + lane * UINT64_C(4) + offset % 4;
+            put(&sectors, place / 32);
+            put(&lines, place / 128);
+            cost->distinct_bytes++;
+        }
+    cost->sectors = (uint16_t)sectors.count;
+    cost->lines = (uint16_t)lines.count;
+}
+
 static struct cts_request_cost twin(const struct cts_access *access, uint32_t width, unsigned bank,
                                     bool loads)
 {
@@ -83,7 +102,9 @@ static struct cts_request_cost twin(const struct cts_access *access, uint32_t wi
         if (same > cost.same_address) cost.same_address = (uint8_t)same;
     }
     cost.distinct_bytes = (uint16_t)twin_units(addresses, access->mask, width, 1);
-    if (access->space == CTS_SPACE_SHARED) {
+    if (access->space == CTS_SPACE_LOCAL) {
+        twin_local(addresses, access->mask, width, &cost);
+    } else if (access->space == CTS_SPACE_SHARED) {
         twin_banks(addresses, access->mask, width, bank, loads, &cost);
     } else {
         cost.sectors = (uint16_t)twin_units(addresses, access->mask, width, 32);
@@ -94,9 +115,10 @@ static struct cts_request_cost twin(const struct cts_access *access, uint32_t wi
 
 static struct cts_access random_access(uint32_t offsets[32])
 {
+    static const uint8_t spaces[] = {CTS_SPACE_GLOBAL, CTS_SPACE_SHARED, CTS_SPACE_LOCAL};
     struct cts_access access = {
         .mask = below(3) ? UINT32_MAX : 1 + (uint32_t)below(UINT32_MAX),
-        .space = below(2) ? CTS_SPACE_GLOBAL : CTS_SPACE_SHARED,
+        .space = spaces[below(3)],
         .pattern = (uint8_t)below(4),
         .base = 0x10000 + below(400),
         .offsets = offsets,
@@ -206,6 +228,15 @@ static void test_closed_forms(void **unused)
     assert_int_equal(affine(CTS_SPACE_SHARED, 0, 8, 8).wavefronts, 2);
     assert_int_equal(affine(CTS_SPACE_SHARED, 0, 16, 16).wavefronts, 4);
     assert_int_equal(affine(CTS_SPACE_SHARED, 0, 16, 16).ideal_wavefronts, 4);
+    /* an array of each thread: word w of all lanes is a line; of bytes, a word of each lane moves
+     */
+    assert_int_equal(affine(CTS_SPACE_LOCAL, 0x40, 0, 4).sectors, 4);
+    assert_int_equal(affine(CTS_SPACE_LOCAL, 0x40, 0, 4).layout, CTS_LAYOUT_DENSE);
+    assert_int_equal(affine(CTS_SPACE_LOCAL, 0x40, 0, 16).sectors, 16);
+    assert_int_equal(affine(CTS_SPACE_LOCAL, 0x40, 0, 1).sectors, 4);
+    assert_int_equal(affine(CTS_SPACE_LOCAL, 0x40, 0, 1).distinct_bytes, 32);
+    assert_int_equal(affine(CTS_SPACE_LOCAL, 0x40, 4, 4).sectors, 32);
+    assert_int_equal(affine(CTS_SPACE_LOCAL, 0x40, 4, 4).layout, CTS_LAYOUT_IRREGULAR);
     /* of one vector for all, half as many phases */
     assert_int_equal(affine(CTS_SPACE_SHARED, 0, 0, 8).wavefronts, 1);
     assert_int_equal(affine(CTS_SPACE_SHARED, 0, 0, 16).wavefronts, 2);

@@ -30,18 +30,18 @@ static void put_words(struct writer *writer, const uint32_t *words, size_t count
 
 static struct writer good_table(void)
 {
-    static const char *const texts[] = {"",       "unit", "/k.cu", "_Z1kPi", "k(int*)",
-                                        "line\n", "int",  "p",     "call",   "reason"};
+    static const char *const texts[] = {"",    "unit", "/k.cu", "_Z1kPi", "k(int*)", "line\n",
+                                        "int", "p",    "call",  "reason", "S",       "1-3"};
     enum { TEXTS = sizeof texts / sizeof *texts };
     static const uint32_t source[] = {2, 5}, other_source[] = {5, 0};
     static const uint32_t kernel[] = {3, 4, 0, 7, 0};
     static const uint32_t site[] = {
         0, 8, 9, 4, CTS_ATOMIC_ADD | CTS_SPACE_GLOBAL << 8 | 1 << 16 | 2 << 24, 4, 6, 7, 0};
     static const uint32_t variable[] = {7, 7, 6, CTS_VARIABLE_SHARED, 0, 3, 4, 64, 1};
-    static const uint32_t skipped[] = {8, 9, UINT32_MAX, 0};
+    static const uint32_t skipped[] = {8, 9, UINT32_MAX, 0}, padded[] = {10, 11, 0, 16};
     struct writer writer = {.size = 8};
     memcpy(writer.bytes, CTS_CUDA_TABLE_MAGIC, 8);
-    put_words(&writer, (uint32_t[]){1, 0, 2, TEXTS, 2, 1, 1, 1, 1, 1, 2}, 11);
+    put_words(&writer, (uint32_t[]){2, 0, 2, TEXTS, 2, 1, 1, 1, 1, 1, 1, 2}, 12);
     for (size_t i = 0; i < TEXTS; i++) {
         put(&writer, (uint32_t)strlen(texts[i]));
         memcpy(writer.bytes + writer.size, texts[i], strlen(texts[i]));
@@ -53,6 +53,7 @@ static struct writer good_table(void)
     put_words(&writer, site, 9);
     put_words(&writer, variable, 9);
     put_words(&writer, skipped, 4);
+    put_words(&writer, padded, 4);
     writer.bytes[12] = (uint8_t)writer.size;
     writer.bytes[13] = (uint8_t)(writer.size >> 8);
     return writer;
@@ -86,6 +87,11 @@ static void table_is_read(void **state)
     assert_true(table.variables[0].size_bytes == ((uint64_t)1 << 32 | 64));
     assert_string_equal(table.skipped[0].reason, "reason");
     assert_int_equal(table.skipped[0].source, UINT32_MAX);
+    assert_int_equal(table.padded_type_count, 1);
+    assert_string_equal(table.padded_types[0].name, "S");
+    assert_string_equal(table.padded_types[0].padding, "1-3");
+    assert_null(table.padded_types[0].alternatives);
+    assert_int_equal(table.padded_types[0].size_bytes, 16);
     cts_cuda_table_release(&table);
 }
 
@@ -95,9 +101,9 @@ static void another_version_is_refused(void **state)
     struct writer writer = good_table();
     struct cts_cuda_table table;
     struct cts_error error;
-    writer.bytes[8] = 2;
+    writer.bytes[8] = 1;
     assert_int_equal(cts_cuda_table_read(writer.bytes, writer.size, &table, &error), CTS_VERSION);
-    assert_non_null(strstr(error.text, "version 2, not 1"));
+    assert_non_null(strstr(error.text, "version 1, not 2"));
 }
 
 /* Rows name texts and sources that exist, and nothing is left over. */
@@ -107,8 +113,8 @@ static void numbers_are_checked(void **state)
     const struct writer good = good_table();
     struct cts_cuda_table table;
     struct cts_error error;
-    const size_t rows = good.size - 4 * (2 + 2 + 5 + 9 + 9 + 4);
-    static const size_t words[] = {0, 4, 5, 6, 9, 13, 14, 18, 22, 27, 29};
+    const size_t rows = good.size - 4 * (2 + 2 + 5 + 9 + 9 + 4 + 4);
+    static const size_t words[] = {0, 4, 5, 6, 9, 13, 14, 18, 22, 27, 29, 31, 32};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
         struct writer bad = good;
         bad.bytes[rows + 4 * words[i] + 2] = 0x7f;

@@ -66,6 +66,7 @@ static enum cts_status set_up(struct cts_access_model *model, struct cts_error *
     enum cts_status status = model->workers ? CTS_OK : CTS_MEMORY;
     for (unsigned i = 0; i < model->worker_count && !status; i++)
         status = set_up_worker(&model->workers[i], model, error);
+    if (!status) status = cts_access_padding_init(&model->padding, catalogue, error);
     if (!status) status = cts_walk_sites_make(catalogue, &model->sites, error);
     if (!status) status = cts_access_walk_set_up(model, error);
     return status;
@@ -103,6 +104,7 @@ static void tear_down(struct cts_access_model *model)
     free(model->witnesses.items);
     cts_access_reach_release(&model->reach);
     cts_tensor_maps_release(&model->tensors);
+    cts_access_padding_release(&model->padding);
     free(model->uses.items);
     free(model->signals.items);
     cts_access_logged_release(&model->logged);

@@ -168,6 +168,7 @@ struct cts_access_fault {
     int64_t distance_bytes; /* outside: from the end of the allocation on (0 at its end), negative:
                                before its start */
     bool is_freed;          /* outside: it had been freed; no distance */
+    bool has_whole; /* uninitialised: some access reads no other bytes, which padding is not */
 };
 
 /* Sites of one kernel and line that do the same to the same variable (of an unrolled loop, say) are

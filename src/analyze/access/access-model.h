@@ -11,6 +11,7 @@
 #include <string.h>
 
 #include "analyze/access/access-analysis.h"
+#include "analyze/access/record-padding.h"
 #include "analyze/access/race.h"
 #include "analyze/access/reach.h"
 #include "analyze/access/signal-order.h"
@@ -337,6 +338,7 @@ struct cts_access_model {
     struct cts_shadow *written; /* bytes that somebody wrote; NULL: not watched */
     struct cts_shadow_view written_view;
     struct cts_tensor_maps tensors;
+    struct cts_access_padding padding;
     struct cts_access_reach reach; /* of the launch at hand: what it may store unseen */
     bool *is_unknown;              /* by allocation index: a launch may have stored there unseen */
     uint32_t rank;

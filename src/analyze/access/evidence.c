@@ -88,6 +88,13 @@ static void outside_evidence(const struct cts_catalogue *catalogue,
              example_words(catalogue, &fault->example).text, where);
 }
 
+/* Whether the types that could tell are not recorded, as of unmodified GPU programs. */
+static bool may_be_padding(const struct cts_catalogue *catalogue,
+                           const struct cts_access_fault *fault)
+{
+    return fault->example.known && !fault->has_whole && !catalogue->sites[fault->example.site].type;
+}
+
 static void uninitialised_evidence(const struct cts_catalogue *catalogue,
                                    const struct cts_access_fault *fault, bool shared, char *text,
                                    size_t text_bytes)
@@ -100,9 +107,13 @@ static void uninitialised_evidence(const struct cts_catalogue *catalogue,
                  reads.text, bytes.text, launch_words(fault).text, example.text);
     else
         snprintf(text, text_bytes,
-                 "%s of %s of %s%s that no kernel, copy, memset or host had written; %s",
+                 "%s of %s of %s%s that no kernel, copy, memset or host had written; %s%s",
                  reads.text, bytes.text, allocation_words(catalogue, fault->allocation).text,
-                 launch_words(fault).text, example.text);
+                 launch_words(fault).text, example.text,
+                 may_be_padding(catalogue, fault)
+                     ? "; each of them also reads written bytes: no mistake if the others are "
+                       "padding of structs (no types are recorded)"
+                     : "");
 }
 
 const char *cts_race_scope_text(enum cts_race_scope scope)

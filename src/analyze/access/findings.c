@@ -423,7 +423,8 @@ static double few_lanes_waste(const struct search *search, const struct cts_acce
     const struct cts_access_counts *const counts = &site->counts;
     const struct cts_site *const row = &search->catalogue->sites[site->site];
     if (!counts->live_lanes || counts->partial_requests * 5 < counts->requests)
-        return 0; /* the edges of a grid */
+        return 0;                                 /* the edges of a grid */
+    if (site->space == CTS_SPACE_LOCAL) return 0; /* its sectors are a finding of their own */
     if (row->is_volatile && row->operation == CTS_LOAD) return 0;
     if (publishes(search, site) || spins(search, site)) return 0;
     const double idle = 1 - (double)counts->accesses / (double)counts->live_lanes;
@@ -526,6 +527,7 @@ static void join_faults(struct cts_finding *sum, const struct cts_finding *more)
                                         : fault->accesses + more->fault.accesses;
     const uint64_t bytes =
         is_in_cta ? larger(fault->bytes, more->fault.bytes) : fault->bytes + more->fault.bytes;
+    const bool has_whole = fault->has_whole || more->fault.has_whole;
     const uint64_t launches = fault->launch_count > more->fault.launch_count
                                   ? fault->launch_count
                                   : more->fault.launch_count;
@@ -536,6 +538,7 @@ static void join_faults(struct cts_finding *sum, const struct cts_finding *more)
     fault->accesses = accesses;
     fault->bytes = bytes;
     fault->launch_count = launches;
+    fault->has_whole = has_whole;
     sum->site_count++;
     cts_access_counts_add(&sum->counts, &more->counts);
 }

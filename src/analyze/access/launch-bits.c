@@ -140,7 +140,12 @@ static enum cts_status scan_place(struct scan *scan, const uint64_t *bits, uint6
     }
     if (is_outside || status || !read || !model->written || is_hidden(model, scan->place))
         return status;
-    const uint64_t unwritten = read & ~written_mask(scan, start);
+    uint64_t unwritten = read & ~written_mask(scan, start);
+    const struct cts_access_layout *const layout =
+        unwritten ? cts_access_allocation_layout(&model->padding, scan->place) : NULL;
+    if (layout)
+        unwritten &= ~cts_access_padding_mask(
+            layout, model->catalogue->allocations[scan->place].address, start, false);
     if (unwritten && !starts_written(model, scan->place))
         status = suspect(scan, CTS_SUSPECT_UNWRITTEN, start, unwritten, error);
     return status;

@@ -187,6 +187,42 @@ static void shared_cost(const uint64_t addresses[CTS_WARP_LANES], uint32_t mask,
     }
 }
 
+/* ---- local memory ---- */
+
+enum { LANES_PER_SECTOR = CTS_SECTOR_BYTES / CTS_LOCAL_WORD_BYTES };
+
+/* Offsets in the frames of the lanes, ascending. A word of all lanes is a line, and a quarter of
+ * the lanes shares a sector of it: so each quarter moves as many sectors as it touches words. */
+static void find_local_units(const uint64_t offsets[CTS_WARP_LANES], uint32_t mask,
+                             uint32_t width_bytes, struct cts_request_cost *cost)
+{
+    const unsigned word_bits = __builtin_ctz(CTS_LOCAL_WORD_BYTES);
+    const uint32_t quarter = (UINT32_C(1) << LANES_PER_SECTOR) - 1;
+    uint64_t sorted[CTS_WARP_LANES];
+    unsigned count = sort_lanes(offsets, mask, sorted);
+    cost->lines = (uint16_t)units_touched(sorted, count, width_bytes, word_bits);
+    for (unsigned first = 0; first < CTS_WARP_LANES; first += LANES_PER_SECTOR) {
+        count = sort_lanes(offsets, mask & quarter << first, sorted);
+        cost->sectors += (uint16_t)units_touched(sorted, count, width_bytes, word_bits);
+    }
+}
+
+/* Each lane has bytes of its own. Lanes at one offset lie side by side, word by word. */
+static void find_local_cost(const struct cts_access *access, const uint64_t offsets[CTS_WARP_LANES],
+                            uint32_t width_bytes, struct cts_request_cost *cost)
+{
+    const bool is_one_offset = cost->same_address == cost->lanes;
+    cost->distinct_bytes = cost->lanes * width_bytes;
+    cost->same_address = 1;
+    find_local_units(offsets, access->mask, width_bytes, cost);
+    cost->layout = is_one_offset ? CTS_LAYOUT_DENSE : CTS_LAYOUT_IRREGULAR;
+    if (is_one_offset && width_bytes < CTS_LOCAL_WORD_BYTES) {
+        cost->layout = CTS_LAYOUT_STRIDED;
+        cost->stride_bytes = CTS_LOCAL_WORD_BYTES;
+    }
+    cost->is_gapped = cost->layout == CTS_LAYOUT_DENSE;
+}
+
 /* ---- layouts ---- */
 
 /* From the addresses alone, so that it does not matter how a recorder wrote them down. A row is
@@ -263,6 +299,10 @@ static struct cts_request_cost cost_of(const struct cts_access *access, struct j
     cts_access_addresses(access, addresses);
     const unsigned count = sort_lanes(addresses, access->mask, sorted);
     cost.same_address = most_at_one(sorted, count);
+    if (access->space == CTS_SPACE_LOCAL) {
+        find_local_cost(access, addresses, width_bytes, &cost);
+        return cost;
+    }
     cost.distinct_bytes = units_touched(sorted, count, width_bytes, 0);
     find_layout(access, addresses, width_bytes, &cost);
     cost.is_compact = cost.layout == CTS_LAYOUT_IRREGULAR &&
@@ -309,7 +349,8 @@ static struct cts_request_cost list_cost(struct cts_cost_list *last,
         last->space == access->space && (last->loads == loads || !is_shared) &&
         !memcmp(last->offsets, access->offsets, count * sizeof *access->offsets)) {
         if (last->base == access->base) return last->cost;
-        if (!is_shared && is_far_from_end(last->base) && is_far_from_end(access->base)) {
+        if (!is_shared && access->space != CTS_SPACE_LOCAL && is_far_from_end(last->base) &&
+            is_far_from_end(access->base)) {
             move_list(last, access->base);
             return last->cost;
         }
@@ -340,7 +381,8 @@ struct cts_request_cost cts_request_cost_remembered(struct cts_cost_memory *memo
     const uint64_t key[3] = {
         access->mask | (access->base % period) << 32 | (uint64_t)access->pattern << 40 |
             (uint64_t)access->row_lanes << 44 | (uint64_t)width_bytes << 50 |
-            (uint64_t)(access->space == CTS_SPACE_SHARED) << 58 | (uint64_t)loads << 59,
+            (uint64_t)(access->space == CTS_SPACE_SHARED) << 58 | (uint64_t)loads << 59 |
+            (uint64_t)(access->space == CTS_SPACE_LOCAL) << 60,
         (uint32_t)access->s0, (uint32_t)access->s1};
     const uint64_t hash = cts_hash(cts_hash_fold(0, key[0] ^ key[1] << 17 ^ key[2] << 41));
     struct cts_cost_slot *const slot = &memory->slots[hash >> (64 - 12)];

@@ -2,12 +2,13 @@
  * with an address each.
  *
  * Global and local memory move in sectors of 32 bytes; the ideal of a request is ceil(distinct
- * bytes / 32). Shared memory has 32 banks: a request goes in phases of 32 lanes (up to 4 bytes a
- * lane), 16 (8 bytes) or 8 (16 bytes), and a phase takes as many *wavefronts* as the bank with the
- * most distinct words needs; lanes that read the same word do not conflict. A load whose lanes have
- * one address in pairs (all l and l + 1 of an even l, or all l and l + 2 of the first two of four;
- * a lane that is not active suits any) goes in phases of twice as many lanes: so an H200 counts,
- * see docs/access.md. */
+ * bytes / 32). Local memory is interleaved: word w (4 bytes) of lane l lies beside word w of lane
+ * l + 1, and the addresses of a record are offsets in the frames of its lanes. Shared memory has 32
+ * banks: a request goes in phases of 32 lanes (up to 4 bytes a lane), 16 (8 bytes) or 8 (16 bytes),
+ * and a phase takes as many *wavefronts* as the bank with the most distinct words needs; lanes that
+ * read the same word do not conflict. A load whose lanes have one address in pairs (all l and l + 1
+ * of an even l, or all l and l + 2 of the first two of four; a lane that is not active suits any)
+ * goes in phases of twice as many lanes: so an H200 counts, see docs/access.md. */
 #ifndef CTS_ACCESS_REQUEST_H
 #define CTS_ACCESS_REQUEST_H
 
@@ -17,6 +18,7 @@
 #include "trace/access.h"
 
 enum { CTS_SECTOR_BYTES = 32, CTS_LINE_BYTES = 128, CTS_BANKS = 32, CTS_WIDTH_MAX = 64 };
+enum { CTS_LOCAL_WORD_BYTES = 4 };
 enum { CTS_ROW_WIDTH_MAX = 2048 }; /* of rows of a tensor copy */
 
 /* How the addresses of consecutive active lanes lie. */

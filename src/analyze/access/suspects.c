@@ -11,27 +11,36 @@ static const enum cts_finding_kind kind_of[] = {[CTS_SUSPECT_OUTSIDE] = CTS_FIND
                                                 [CTS_SUSPECT_RACE] = CTS_FINDING_RACE,
                                                 [CTS_SUSPECT_STALE] = CTS_FINDING_RACE};
 
-/* Bytes of [start, end) that are set in a plane of the suspects and not in `except` (or NULL). */
+/* Bytes of [start, end) that are set in a plane of the suspects and not in `except` (or NULL), and
+ * hold values of the records of `layout` (or NULL) that lie at `origin`. */
 struct hits {
     const struct cts_bits *bits, *except;
+    const struct cts_access_layout *layout;
     unsigned plane;
-    uint64_t start, end;
+    uint64_t start, end, origin;
 };
+
+/* Those of a word. */
+static uint64_t hits_of_word(const struct hits *hits, uint64_t w)
+{
+    const uint64_t *const words = cts_bits_find(hits->bits, w * 64);
+    if (!words) return 0;
+    uint64_t mask = words[w % CTS_BITS_PAGE_WORDS * hits->bits->planes + hits->plane];
+    if (w == hits->start / 64) mask &= UINT64_MAX << (hits->start % 64);
+    if (w == (hits->end - 1) / 64) mask &= UINT64_MAX >> (63 - (hits->end - 1) % 64);
+    const uint64_t *const past = mask && hits->except ? cts_bits_find(hits->except, w * 64) : NULL;
+    if (past) mask &= ~past[w % CTS_BITS_PAGE_WORDS];
+    if (mask && hits->layout)
+        mask &= ~cts_access_padding_mask(hits->layout, hits->origin, w * 64, true);
+    return mask;
+}
 
 /* How many, and the first. */
 static unsigned count_hits(const struct hits *hits, uint64_t *first)
 {
-    const struct cts_bits *const bits = hits->bits, *const except = hits->except;
-    const uint64_t start = hits->start, end = hits->end;
     unsigned count = 0;
-    for (uint64_t w = start / 64; w <= (end - 1) / 64; w++) {
-        const uint64_t *const words = cts_bits_find(bits, w * 64);
-        if (!words) continue;
-        uint64_t mask = words[w % CTS_BITS_PAGE_WORDS * bits->planes + hits->plane];
-        if (w == start / 64) mask &= UINT64_MAX << (start % 64);
-        if (w == (end - 1) / 64) mask &= UINT64_MAX >> (63 - (end - 1) % 64);
-        const uint64_t *const past = mask && except ? cts_bits_find(except, w * 64) : NULL;
-        if (past) mask &= ~past[w % CTS_BITS_PAGE_WORDS];
+    for (uint64_t w = hits->start / 64; w <= (hits->end - 1) / 64; w++) {
+        const uint64_t mask = hits_of_word(hits, w);
         if (mask && !count) *first = w * 64 + (unsigned)__builtin_ctzll(mask);
         count += (unsigned)__builtin_popcountll(mask);
     }
@@ -151,14 +160,7 @@ static enum cts_status note_bytes(struct cts_access_fault_row *row, const struct
 {
     const uint64_t first = hits->start / 64, last = (hits->end - 1) / 64;
     for (uint64_t w = first; w <= last; w++) {
-        const uint64_t *const words = cts_bits_find(hits->bits, w * 64);
-        if (!words) continue;
-        uint64_t mask = words[w % CTS_BITS_PAGE_WORDS * hits->bits->planes + hits->plane];
-        if (w == first) mask &= UINT64_MAX << (hits->start % 64);
-        if (w == last) mask &= UINT64_MAX >> (63 - (hits->end - 1) % 64);
-        const uint64_t *const past =
-            mask && hits->except ? cts_bits_find(hits->except, w * 64) : NULL;
-        if (past) mask &= ~past[w % CTS_BITS_PAGE_WORDS];
+        const uint64_t mask = hits_of_word(hits, w);
         if (!mask) continue;
         uint64_t *const noted = cts_bits_page(&row->bytes, w * 64, error);
         if (!noted) return error ? error->status : CTS_MEMORY;
@@ -193,6 +195,26 @@ static struct cts_access_example example_of(const struct again *again, unsigned 
                                        .address = address};
 }
 
+/* Whether what a lane takes of a record may be padding and values that are known: where in the
+ * record it lies is not recorded. Of allocations whose records are known, their padding is not
+ * suspected in the first place. */
+static bool may_be_padding(struct cts_access_worker *worker, const struct hits *suspected,
+                           const struct cts_access_layout *layout)
+{
+    const struct cts_access_model *const model = worker->model;
+    struct hits hits = *suspected;
+    uint64_t end, first;
+    const uint64_t step = layout->size_bytes & -layout->size_bytes;
+    const size_t place = cts_place_of(&model->places, &worker->place_hint, hits.start, &end);
+    if (place == SIZE_MAX || cts_access_allocation_layout(&model->padding, place)) return false;
+    hits.layout = layout;
+    for (uint64_t inside = 0; inside < layout->size_bytes; inside += step) {
+        hits.origin = hits.start - inside;
+        if (!count_hits(&hits, &first)) return true;
+    }
+    return false;
+}
+
 static enum cts_status note_suspects(const struct again *again, unsigned plane,
                                      const struct cts_bits *except)
 {
@@ -200,20 +222,29 @@ static enum cts_status note_suspects(const struct again *again, unsigned plane,
     struct cts_error *const error = &again->worker->error;
     struct cts_access_fault_row *row = NULL;
     enum cts_status status = CTS_OK;
+    const struct cts_site *const site = &model->catalogue->sites[again->site];
+    const struct cts_access_layout *const layout =
+        plane == CTS_SUSPECT_UNWRITTEN ? cts_access_site_layout(&model->padding, site) : NULL;
+    const bool is_whole = cts_access_takes_whole(layout, site);
     for (uint32_t mask = again->mask; mask && !status; mask &= mask - 1) {
         const unsigned lane = (unsigned)__builtin_ctz(mask);
         const uint64_t start = again->addresses[lane];
         const struct hits hits = {.bits = &model->suspects,
                                   .except = except,
+                                  .layout = is_whole ? layout : NULL,
+                                  .origin = start,
                                   .plane = plane,
                                   .start = start,
                                   .end = start + again->width_bytes};
         uint64_t first;
-        if (!count_hits(&hits, &first)) continue;
+        const unsigned hit_count = count_hits(&hits, &first);
+        if (!hit_count) continue;
+        if (layout && !is_whole && may_be_padding(again->worker, &hits, layout)) continue;
         if (!row) row = fault_row(model, kind_of[plane], again->site, CTS_SPACE_GLOBAL, error);
         if (!row) return CTS_MEMORY;
         const struct cts_access_example example = example_of(again, lane, first);
         note_access(model, row, &example);
+        row->fault.has_whole |= hit_count == again->width_bytes;
         status = note_bytes(row, &hits, error);
     }
     return status;
@@ -556,6 +587,22 @@ static bool is_shared_written(const struct cts_access_cta *cta, uint64_t offset)
     return offset >= CTS_SHARED_BYTES_MAX || cta->shared_written[offset / 64] >> (offset % 64) & 1;
 }
 
+/* Whether a byte holds no value: in a record that the access takes whole, or that the shared
+ * variable consists of. */
+static bool is_padding_there(const struct cts_access_model *model, uint32_t site, uint64_t start,
+                             uint64_t at)
+{
+    const struct cts_access_padding *const padding = &model->padding;
+    const struct cts_site *const row = &model->catalogue->sites[site];
+    const struct cts_access_layout *const whole = cts_access_site_layout(padding, row);
+    uint64_t origin = start;
+    if (cts_access_takes_whole(whole, row) && cts_access_padding_mask(whole, origin, at, true) & 1)
+        return true;
+    const struct cts_access_layout *const variable =
+        cts_access_shared_layout(padding, model->catalogue, row->module, at, &origin);
+    return variable && cts_access_padding_mask(variable, origin, at, false) & 1;
+}
+
 enum cts_status cts_access_add_shared_read(struct cts_access_worker *worker,
                                            struct cts_access_cta *cta, size_t record)
 {
@@ -573,7 +620,9 @@ enum cts_status cts_access_add_shared_read(struct cts_access_worker *worker,
         const unsigned lane = (unsigned)__builtin_ctz(mask);
         uint64_t first = UINT64_MAX;
         for (uint64_t at = addresses[lane]; at < addresses[lane] + width && !status; at++) {
-            if (is_shared_written(cta, at)) continue;
+            if (is_shared_written(cta, at) ||
+                is_padding_there(model, access.site, addresses[lane], at))
+                continue;
             const uint64_t key = (uint64_t)cta->cta << 20 | at; /* offsets are below 2^18 */
             if (first == UINT64_MAX) first = at;
             if (cts_bits_get(&row->bytes, 0, key)) continue;

@@ -125,6 +125,13 @@ static void read_rows(struct reader *reader, struct cts_cuda_table *table)
         skipped->source = next_source(reader);
         skipped->line = cts_cursor_u32(&reader->cursor);
     }
+    for (uint32_t i = 0; i < table->padded_type_count; i++) {
+        struct cts_cuda_padded_type *const type = table->padded_types + i;
+        type->name = next_text(reader);
+        type->padding = next_text_or_null(reader);
+        type->alternatives = next_text_or_null(reader);
+        type->size_bytes = cts_cursor_u32(&reader->cursor);
+    }
 }
 
 static enum cts_status make_room(struct reader *reader, struct cts_cuda_table *table,
@@ -134,14 +141,18 @@ static enum cts_status make_room(struct reader *reader, struct cts_cuda_table *t
                            (uint64_t)table->kernel_count * CTS_CUDA_KERNEL_WORDS +
                            (uint64_t)table->site_count * CTS_CUDA_SITE_WORDS +
                            (uint64_t)table->variable_count * CTS_CUDA_VARIABLE_WORDS +
-                           (uint64_t)table->skipped_count * CTS_CUDA_SKIPPED_WORDS;
+                           (uint64_t)table->skipped_count * CTS_CUDA_SKIPPED_WORDS +
+                           (uint64_t)table->padded_type_count * CTS_CUDA_PADDED_TYPE_WORDS;
     if (words * 4 != cts_cursor_left(&reader->cursor)) return damaged(error, "its rows");
     table->sources = cts_array_zeroed(table->source_count, sizeof *table->sources, error);
     table->kernels = cts_array_zeroed(table->kernel_count, sizeof *table->kernels, error);
     table->sites = cts_array_zeroed(table->site_count, sizeof *table->sites, error);
     table->variables = cts_array_zeroed(table->variable_count, sizeof *table->variables, error);
     table->skipped = cts_array_zeroed(table->skipped_count, sizeof *table->skipped, error);
-    return table->sources && table->kernels && table->sites && table->variables && table->skipped
+    table->padded_types =
+        cts_array_zeroed(table->padded_type_count, sizeof *table->padded_types, error);
+    return table->sources && table->kernels && table->sites && table->variables && table->skipped &&
+                   table->padded_types
                ? CTS_OK
                : CTS_MEMORY;
 }
@@ -170,6 +181,7 @@ static enum cts_status read_all(struct reader *reader, struct cts_cuda_table *ta
     table->site_count = cts_cursor_u32(cursor);
     table->variable_count = cts_cursor_u32(cursor);
     table->skipped_count = cts_cursor_u32(cursor);
+    table->padded_type_count = cts_cursor_u32(cursor);
     const uint32_t unit = cts_cursor_u32(cursor), path = cts_cursor_u32(cursor);
     enum cts_status status = read_texts(reader, table, error);
     if (!status) status = make_room(reader, table, error);
@@ -199,6 +211,7 @@ void cts_cuda_table_release(struct cts_cuda_table *table)
     free(table->sites);
     free(table->variables);
     free(table->skipped);
+    free(table->padded_types);
     free(table->bytes);
     *table = (struct cts_cuda_table){0};
 }

@@ -3,19 +3,21 @@
  *
  *   OFFSET  SIZE  MEANING
  *   0       8     "ctsTABLE"
- *   8       4     version, 1
+ *   8       4     version, 2
  *   12      4     bytes of the table, this header included
  *   16      4     flags, enum cts_file_flags of record/abi.h
  *   20      4     texts, then each: its bytes, then as many bytes; text 0 is ""
- *   24      20    sources, kernels, sites, variables, skipped: how many; the rows follow the texts
- *   44      4     the text that identifies the translation unit
- *   48      4     the text of the main source's path
+ *   24      24    sources, kernels, sites, variables, skipped, padded types: how many; the rows
+ *                 follow the texts
+ *   48      4     the text that identifies the translation unit
+ *   52      4     the text of the main source's path
  *
  * Rows, in words: a source is {path, content}; a kernel {symbol, name, source, line, flags}; a site
  * {source, line, column, width, operation | space << 8 | volatile << 16 | loop depth << 24,
  * function, type, variable, inlined at}; a variable {symbol, name, type, kind, source, line,
- * function, low and high word of its size}; what was skipped {what, reason, source, line}. Texts
- * are named by number; sources, too, -1 being none. */
+ * function, low and high word of its size}; what was skipped {what, reason, source, line}; a
+ * padded type {name, padding, alternatives, size} (record/instrument/padding.h). Texts are named by
+ * number; sources, too, -1 being none. */
 #ifndef CTS_CUDA_TABLE_H
 #define CTS_CUDA_TABLE_H
 
@@ -26,13 +28,14 @@
 
 #define CTS_CUDA_TABLE_MAGIC "ctsTABLE"
 enum {
-    CTS_CUDA_TABLE_VERSION = 1,
-    CTS_CUDA_TABLE_HEADER_BYTES = 52,
+    CTS_CUDA_TABLE_VERSION = 2,
+    CTS_CUDA_TABLE_HEADER_BYTES = 56,
     CTS_CUDA_SOURCE_WORDS = 2,
     CTS_CUDA_KERNEL_WORDS = 5,
     CTS_CUDA_SITE_WORDS = 9,
     CTS_CUDA_VARIABLE_WORDS = 9,
     CTS_CUDA_SKIPPED_WORDS = 4,
+    CTS_CUDA_PADDED_TYPE_WORDS = 4,
 };
 
 struct cts_cuda_source {
@@ -57,6 +60,11 @@ struct cts_cuda_skipped {
     uint32_t source, line;
 };
 
+struct cts_cuda_padded_type {
+    const char *name, *padding, *alternatives; /* the last two NULL: none */
+    uint32_t size_bytes;
+};
+
 /* Owns everything in it. Rows name sources by index, or UINT32_MAX. */
 struct cts_cuda_table {
     uint32_t flags;
@@ -66,7 +74,9 @@ struct cts_cuda_table {
     struct cts_cuda_site *sites;
     struct cts_cuda_variable *variables;
     struct cts_cuda_skipped *skipped;
+    struct cts_cuda_padded_type *padded_types;
     uint32_t source_count, kernel_count, site_count, variable_count, skipped_count;
+    uint32_t padded_type_count;
     char *bytes; /* of all texts */
 };
 

@@ -28,6 +28,7 @@
 #include "record/instrument/loops.h"
 #include "record/instrument/marks.h"
 #include "record/instrument/notes.h"
+#include "record/instrument/padding.h"
 #include "record/instrument/origins.h"
 #include "record/instrument/address-names.h"
 
@@ -43,6 +44,7 @@ struct device_pass {
     struct cts_plugin_options options;
     struct cts_debug debug;
     struct cts_notes notes;
+    struct cts_pointer_map padded_types; /* whether a type was noted */
     struct cts_namer namer;
     struct cts_kernels kernels;
     struct cts_origins *origins;
@@ -265,8 +267,11 @@ static uint32_t add_site(struct device_pass *pass, struct function_state *state,
 {
     struct cts_memory_object place = {0};
     if (LLVMGetTypeKind(LLVMTypeOf(access->pointer)) == LLVMPointerTypeKind &&
-        cts_namer_find(&pass->namer, access->pointer, where.frame, &place))
+        cts_namer_find(&pass->namer, access->pointer, where.frame, &place)) {
+        cts_note_padding(&pass->notes, &pass->padded_types, place.type);
         cts_place_descend(&pass->namer, &place, access->width_bytes);
+        cts_note_padding(&pass->notes, &pass->padded_types, place.type);
+    }
     char *type_name = element_type_name(access, &place);
     char *inlined_at = cts_debug_inlined_at(&pass->debug, where.frame);
     struct cts_note_site site = {
@@ -595,6 +600,7 @@ static void pass_release(struct device_pass *pass)
     cts_origins_free(pass->origins);
     cts_kernels_release(&pass->kernels);
     cts_pointer_map_release(&pass->textures);
+    cts_pointer_map_release(&pass->padded_types);
     cts_debug_release(&pass->debug);
     LLVMDisposeBuilder(pass->builder);
     free(pass->left_out);

@@ -98,6 +98,12 @@ static void put_skipped(struct table *table, const struct cts_node *node)
     put_number(table, node, 3);
 }
 
+static void put_padded_type(struct table *table, const struct cts_node *node)
+{
+    for (unsigned i = 0; i < 3; i++) put_text(table, node, i);
+    put_number(table, node, 3);
+}
+
 typedef void put_row(struct table *table, const struct cts_node *node);
 
 static uint32_t put_rows(struct table *table, const char *name, put_row *put_one)
@@ -135,19 +141,20 @@ void cts_device_table_add(LLVMModuleRef module, const char *unit)
     (void)text_number(&table, "", 0);
     const uint32_t unit_text = text_number(&table, unit, strlen(unit));
     const uint32_t path_text = text_number(&table, name, name_bytes);
-    uint32_t counts[5];
+    uint32_t counts[6];
     counts[0] = put_rows(&table, "cts.sources", put_source);
     counts[1] = put_rows(&table, "cts.kernels", put_kernel);
     counts[2] = put_rows(&table, "cts.sites", put_site);
     counts[3] = put_rows(&table, "cts.variables", put_variable);
     counts[4] = put_rows(&table, "cts.skipped", put_skipped);
+    counts[5] = put_rows(&table, "cts.padded_types", put_padded_type);
     put(&all, CTS_CUDA_TABLE_MAGIC, 8);
     put_word(&all, CTS_CUDA_TABLE_VERSION);
     put_word(&all, (uint32_t)(CTS_CUDA_TABLE_HEADER_BYTES + table.texts.size_bytes +
                               table.rows.size_bytes));
     put_word(&all, cts_notes_file_flags(table.ir->module));
     put_word(&all, table.text_count);
-    for (int i = 0; i < 5; i++) put_word(&all, counts[i]);
+    for (int i = 0; i < 6; i++) put_word(&all, counts[i]);
     put_word(&all, unit_text);
     put_word(&all, path_text);
     put(&all, table.texts.data, table.texts.size_bytes);

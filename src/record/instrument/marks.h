@@ -35,6 +35,7 @@
  *   !cts.kernels   {mangled, display name, source, line, flags}      flags:
  * CTS_KERNEL_UNINSTRUMENTED !cts.skipped   {what, reason, source, line} !cts.options   {flags} enum
  * cts_file_flags
+ *   !cts.padded_types {type, padding, alternatives, size}            see padding.h
  *
  * The passes are told what to do by the environment of the compiler, which `ctascope cc` sets; used
  * by hand (-fpass-plugin= alone) the defaults in brackets hold:

@@ -157,6 +157,19 @@ void cts_notes_add_kernel(struct cts_notes *notes, const struct cts_note_kernel 
     fputc('\n', stderr);
 }
 
+void cts_notes_add_padded_type(struct cts_notes *notes, const struct cts_note_padded_type *type)
+{
+    struct row row = {.notes = notes};
+    put_text(&row, type->name);
+    put_text(&row, type->padding);
+    put_text(&row, type->alternatives);
+    put_integer(&row, type->size_bytes);
+    finish_row(&row, "cts.padded_types");
+    if (notes->is_printing)
+        fprintf(stderr, "type '%s' of %u bytes: padding='%s' alternatives='%s'\n", type->name,
+                type->size_bytes, type->padding, type->alternatives);
+}
+
 void cts_notes_add_skipped(struct cts_notes *notes, const char *what, const char *reason,
                            struct cts_note_position at)
 {

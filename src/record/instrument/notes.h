@@ -36,6 +36,12 @@ struct cts_note_kernel {
     uint32_t flags; /* enum cts_kernel_flags */
 };
 
+/* A record type with bytes that hold no value (padding.h); ranges as "1-3,18-23". */
+struct cts_note_padded_type {
+    const char *name, *padding, *alternatives;
+    uint32_t size_bytes;
+};
+
 struct cts_notes {
     LLVMModuleRef module;
     LLVMContextRef context;
@@ -49,6 +55,7 @@ uint32_t cts_notes_add_site(struct cts_notes *notes, const struct cts_note_site 
 uint32_t cts_notes_add_loop(struct cts_notes *notes, uint32_t parent);
 void cts_notes_add_variable(struct cts_notes *notes, const struct cts_note_variable *variable);
 void cts_notes_add_kernel(struct cts_notes *notes, const struct cts_note_kernel *kernel);
+void cts_notes_add_padded_type(struct cts_notes *notes, const struct cts_note_padded_type *type);
 void cts_notes_add_skipped(struct cts_notes *notes, const char *what, const char *reason,
                            struct cts_note_position at);
 

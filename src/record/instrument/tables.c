@@ -18,8 +18,8 @@ _Static_assert(offsetof(struct cts_site_desc, loop) == 20, "as site_rows() has i
 _Static_assert(sizeof(struct cts_source_desc) == 24, "as source_rows() has it");
 _Static_assert(offsetof(struct cts_variable_desc, kind) == 56, "as variable_rows() has it");
 _Static_assert(offsetof(struct cts_kernel_desc, parameter_count) == 64, "as kernel_rows() has it");
-_Static_assert(offsetof(struct cts_file_desc, kernel_count) == 72, "as file_row() has it");
-_Static_assert(offsetof(struct cts_file_desc, slot_base) == 104, "as file_row() has it");
+_Static_assert(offsetof(struct cts_file_desc, kernel_count) == 80, "as file_row() has it");
+_Static_assert(offsetof(struct cts_file_desc, slot_base) == 120, "as file_row() has it");
 
 /* Rows of one table while they are built. */
 struct table {
@@ -32,7 +32,7 @@ struct tables {
     struct cts_retarget *retarget;
     struct cts_ir *ir;
     struct cts_ir_map texts; /* constant string -> global */
-    struct table kernels, sites, loops, sources, variables, skipped;
+    struct table kernels, sites, loops, sources, variables, skipped, padded_types;
     struct cts_ir_map listed; /* globals that have a row in variables */
 };
 
@@ -191,6 +191,21 @@ static void skipped_rows(struct tables *tables)
                                   cts_u32(ir, cts_node_u32(&node, 2)),
                                   cts_u32(ir, cts_node_u32(&node, 3))};
         table_add(tables, &tables->skipped, members, 4);
+        free(node.operands);
+    }
+    free(list.nodes);
+}
+
+static void padded_type_rows(struct tables *tables)
+{
+    struct cts_node_list list = nodes_of(tables->retarget, "cts.padded_types");
+    for (unsigned i = 0; i < list.count; i++) {
+        struct cts_node node = cts_node_open(list.nodes[i]);
+        LLVMValueRef members[5];
+        for (unsigned m = 0; m < 3; m++) members[m] = node_c_text(tables, &node, m);
+        members[3] = cts_u32(tables->ir, cts_node_u32(&node, 3));
+        members[4] = cts_u32(tables->ir, 0);
+        table_add(tables, &tables->padded_types, members, 5);
         free(node.operands);
     }
     free(list.nodes);
@@ -419,11 +434,13 @@ static LLVMValueRef file_row(struct tables *tables)
     /* Of other units nothing is known here. */
     const uint32_t shared_align_bytes = retarget->separate_units ? 0 : retarget->shared_align_bytes;
     struct table file = {.row_bytes = sizeof(struct cts_file_desc)};
-    const uint32_t counts[] = {(uint32_t)tables->kernels.count,   (uint32_t)tables->sites.count,
-                               (uint32_t)tables->loops.count,     (uint32_t)tables->sources.count,
-                               (uint32_t)tables->variables.count, (uint32_t)tables->skipped.count,
-                               (uint32_t)retarget->shared_bytes,  shared_align_bytes};
-    LLVMValueRef members[19] = {
+    const uint32_t counts[] = {
+        (uint32_t)tables->kernels.count,      (uint32_t)tables->sites.count,
+        (uint32_t)tables->loops.count,        (uint32_t)tables->sources.count,
+        (uint32_t)tables->variables.count,    (uint32_t)tables->skipped.count,
+        (uint32_t)retarget->shared_bytes,     shared_align_bytes,
+        (uint32_t)tables->padded_types.count, 0};
+    LLVMValueRef members[22] = {
         cts_u32(ir, CTS_ABI_VERSION),
         cts_u32(ir, cts_notes_file_flags(retarget->ir.module) |
                         (retarget->separate_units ? CTS_FILE_SEPARATE_UNITS : 0)),
@@ -435,10 +452,11 @@ static LLVMValueRef file_row(struct tables *tables)
         table_close(tables, &tables->sources, "cts.sources"),
         table_close(tables, &tables->variables, "cts.variables"),
         table_close(tables, &tables->skipped, "cts.skipped"),
+        table_close(tables, &tables->padded_types, "cts.padded_types"),
     };
-    for (unsigned i = 0; i < 8; i++) members[10 + i] = cts_u32(ir, counts[i]);
-    members[18] = retarget->slot_base;
-    table_add(tables, &file, members, 19);
+    for (unsigned i = 0; i < 10; i++) members[11 + i] = cts_u32(ir, counts[i]);
+    members[21] = retarget->slot_base;
+    table_add(tables, &file, members, 22);
     LLVMValueRef row = private_constant(ir, file.rows[0], "cts.file");
     LLVMSetLinkage(row, LLVMInternalLinkage);
     free(file.rows);
@@ -518,12 +536,14 @@ void cts_tables_make(struct cts_retarget *retarget)
         .sources.row_bytes = sizeof(struct cts_source_desc),
         .variables.row_bytes = sizeof(struct cts_variable_desc),
         .skipped.row_bytes = sizeof(struct cts_skipped_desc),
+        .padded_types.row_bytes = sizeof(struct cts_padded_type_desc),
     };
     source_rows(&tables);
     site_rows(&tables);
     loop_rows(&tables);
     variable_rows(&tables);
     skipped_rows(&tables);
+    padded_type_rows(&tables);
     kernel_rows(&tables);
     register_at_start(&tables, file_row(&tables));
     cts_map_release(&tables.texts);

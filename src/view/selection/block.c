@@ -183,9 +183,9 @@ static bool copy_columns(struct block *block, const struct block_builder *builde
     block->shape = copy_of(builder->shape, count, sizeof *block->shape, block);
     block->base = copy_of(batch->base, count, sizeof *block->base, block);
     block->warp = copy_of(batch->warp, count, sizeof *block->warp, block);
-    block->cost = malloc(count ? count : 1);
-    block->ideal = malloc(count ? count : 1);
-    block->size_bytes += 2 * count;
+    block->cost = malloc((count ? count : 1) * sizeof *block->cost);
+    block->ideal = malloc((count ? count : 1) * sizeof *block->ideal);
+    block->size_bytes += count * (sizeof *block->cost + sizeof *block->ideal);
     if (!block->shapes || !block->segments || !block->shape || !block->base || !block->warp ||
         !block->cost || !block->ideal)
         return false;
@@ -230,8 +230,8 @@ static void count_costs(struct block *block, struct block_builder *builder, unsi
         const bool is_shared = shape->view == VIEW_SHARED;
         const unsigned ideal_sectors =
             (cost.distinct_bytes + CTS_SECTOR_BYTES - 1u) / CTS_SECTOR_BYTES;
-        block->cost[i] = (uint8_t)(is_shared ? cost.wavefronts : cost.sectors);
-        block->ideal[i] = (uint8_t)(is_shared ? cost.ideal_wavefronts : ideal_sectors);
+        block->cost[i] = (uint16_t)(is_shared ? cost.wavefronts : cost.sectors);
+        block->ideal[i] = (uint16_t)(is_shared ? cost.ideal_wavefronts : ideal_sectors);
     }
 }
 

@@ -59,7 +59,7 @@ struct block {
     uint64_t *base;
     uint32_t *offset_start; /* NULL: no lists */
     uint16_t *warp;
-    uint8_t *cost, *ideal; /* sectors, or wavefronts of shared memory */
+    uint16_t *cost, *ideal; /* sectors, or wavefronts of shared memory */
     uint32_t *offsets;
     uint64_t size_bytes;
     unsigned users; /* of selection-store.c: questions that read it now */

@@ -2,7 +2,7 @@
 """Programs with a planted defect and their mended twins: what `ctascope access` finds of them.
 check.py BUILD_DIR [--table] [NAME[:DEFECT]...]: those programs of this folder (default: all). A defect
 counts as found if a finding of a marked name lies on a marked line, see pair.h; in the mended program
-every finding that no mark names is false."""
+every finding that no mark names is false; with a line "// only: faults" costs do not count."""
 import argparse
 import glob
 import json
@@ -47,6 +47,9 @@ def findings(ctascope, source, defect, where):
     run(ctascope, "cc", "-O2", f"-DDEFECT={defect}", *marks(source, defect)[1], source, "-o", program)
     run(ctascope, "record", "-o", program + ".run", "--", program, codes=range(-64, 256))
     data = json.loads(run(ctascope, "access", program + ".run", "--format", "json"))
+    with open(source) as text:
+        if "// only: faults\n" in text:
+            data["findings"] = [f for f in data["findings"] if f["fault"]]
     ended = {(f"{os.path.basename(f['path'])}:{f['line']}", "fault") for f in data["faults"] if f["path"]}
     return {(f["place"], f["finding"]) for f in data["findings"]} | ended
 

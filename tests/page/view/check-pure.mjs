@@ -108,6 +108,18 @@ for (let round = 0; round < 3000; round++) {
         ideal: Math.ceil(bytes.size / 32),
         distinctBytes: bytes.size,
     });
+    // Local memory: byte b of word w of lane l lies at 128 w + 4 l + b.
+    const places = new Set();
+    for (const lane of requests.lanesOf(mask))
+        for (let at = addresses[lane]; at < addresses[lane] + width; at++)
+            places.add(128 * Math.floor(at / 4) + 4 * lane + (at % 4));
+    const localUnits = (unit) => new Set([...places].map((at) => Math.floor(at / unit))).size;
+    assert.deepEqual(requests.sectorCost(addresses, mask, width, "local"), {
+        sectors: localUnits(32),
+        lines: localUnits(128),
+        ideal: Math.ceil(places.size / 32),
+        distinctBytes: places.size,
+    });
 }
 const far = 2 ** 47 + 4096; // device addresses are beyond 32 bits
 assert.equal(

@@ -46,7 +46,9 @@ async function agree(address, launch, count) {
             banks = shared
                 ? bankCost(at, mask[i], width, bankBytes, operation === "load")
                 : { wavefronts: 0, ideal: 0 },
-            cost = shared ? { sectors: 0, ideal: 0 } : sectorCost(at, mask[i], width);
+            cost = shared
+                ? { sectors: 0, ideal: 0 }
+                : sectorCost(at, mask[i], width, space[i] === 5 ? "local" : "global");
         assert.deepEqual(
             [sectors[i], idealSectors[i], wavefronts[i], idealWavefronts[i]],
             [cost.sectors, cost.ideal, banks.wavefronts, banks.ideal],

@@ -466,7 +466,7 @@ export class DemoSource implements Source {
             const c = bankCost(at, rec.mask, s.width, 4, s.operation === "load");
             return { sectors: 0, idealSectors: 0, wavefronts: c.wavefronts, idealWavefronts: c.ideal };
         }
-        const c = sectorCost(at, rec.mask, s.width);
+        const c = sectorCost(at, rec.mask, s.width, rec.space);
         return { sectors: c.sectors, idealSectors: c.ideal, wavefronts: 0, idealWavefronts: 0 };
     }
 

@@ -5,7 +5,18 @@ import { counted } from "../format";
 import { useAsk } from "./ask";
 import { useModel, type Model } from "./model";
 import { worstRequest, type One } from "./records";
-import { BANKS, LANES, LINE_BYTES, SECTOR_BYTES, bankCost, isActive, lanesOf, unitsOf } from "./requests";
+import {
+    BANKS,
+    LANES,
+    LINE_BYTES,
+    SECTOR_BYTES,
+    bankCost,
+    isActive,
+    lanesOf,
+    piecesOf,
+    unitsOf,
+    unitsOfPieces,
+} from "./requests";
 import { NO_FILTER } from "./state";
 
 interface Pictured {
@@ -104,7 +115,8 @@ function ActiveLanes({ one }: { one: One }) {
 // A row per line of 128 bytes that is touched, its sectors, and in them the bytes that lanes want.
 const LINES_SHOWN = 12;
 function Sectors({ one, width }: { one: One; width: number }) {
-    const sectors = unitsOf(one.addresses, one.mask, width, SECTOR_BYTES),
+    const pieces = piecesOf(one.addresses, one.mask, width, one.space),
+        sectors = unitsOfPieces(pieces, SECTOR_BYTES),
         lines = [...new Set(sectors.map(({ unit }) => Math.floor((unit * SECTOR_BYTES) / LINE_BYTES)))],
         shown = lines.slice(0, LINES_SHOWN),
         more = lines.length - shown.length;
@@ -134,13 +146,13 @@ function Sectors({ one, width }: { one: One; width: number }) {
                         class="moved"
                     />
                 ))}
-            {lanesOf(one.mask)
-                .filter((lane) => yOf(one.addresses[lane]) >= 0)
-                .map((lane) => (
+            {pieces
+                .filter(({ start }) => yOf(start) >= 0)
+                .map(({ start, length }) => (
                     <rect
-                        x={one.addresses[lane] % LINE_BYTES}
-                        y={yOf(one.addresses[lane])}
-                        width={Math.min(width, LINE_BYTES - (one.addresses[lane] % LINE_BYTES))}
+                        x={start % LINE_BYTES}
+                        y={yOf(start)}
+                        width={Math.min(length, LINE_BYTES - (start % LINE_BYTES))}
                         height={5}
                         class="fine"
                     />

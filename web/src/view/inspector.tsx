@@ -88,7 +88,7 @@ function Cost({ one }: { one: One }) {
             </p>
         );
     }
-    const cost = sectorCost(one.addresses, one.mask, width),
+    const cost = sectorCost(one.addresses, one.mask, width, one.space),
         used = cost.distinctBytes / (32 * cost.sectors);
     return (
         <p class={`cost ${cost.sectors > cost.ideal ? (used < 0.4 ? "poor" : "fair") : "good"}`}>
@@ -228,7 +228,7 @@ function Selected({ one }: { one: One }) {
                     )}
                 </dd>
                 <dt>lanes</dt>
-                <dd>{layoutText(one.addresses, one.mask, site?.width ?? 1)}</dd>
+                <dd>{layoutText(one.addresses, one.mask, site?.width ?? 1, one.space)}</dd>
             </dl>
             <Cost one={one} />
             <Lanes one={one} />

@@ -1,10 +1,13 @@
 // What one request of a warp costs, lane by lane: the arithmetic of src/analyze/access/request.c for
 // the few requests that a picture shows, in a form that can be drawn.
 //
-// Global and local memory move in *sectors* of 32 bytes, four to a *line*. Shared memory has 32
+// Global and local memory move in *sectors* of 32 bytes, four to a *line*. Local memory is interleaved:
+// a line holds one word (4 bytes) of each lane. Shared memory has 32
 // *banks*; a request goes in *phases* of 32 lanes (up to 4 bytes a lane), 16 (8 bytes) or 8 (more),
 // and a phase takes as many *wavefronts* as its busiest bank has distinct words. Lanes on the same
 // word do not conflict. Loads whose lanes have one address in pairs go in phases twice as large.
+
+import type { Space } from "./source";
 
 export const LANES = 32,
     BANKS = 32,
@@ -120,6 +123,53 @@ export function unitsOf(addresses: ArrayLike<number>, mask: number, width: numbe
     return [...units.values()].sort((a, b) => a.unit - b.unit);
 }
 
+// Bytes of one lane that lie side by side in memory.
+export interface Piece {
+    lane: number;
+    start: number;
+    length: number;
+}
+
+const LOCAL_WORD_BYTES = LINE_BYTES / LANES;
+
+// Lowest word of the frames that the active lanes touch.
+export function firstLocalWord(addresses: ArrayLike<number>, mask: number): number {
+    return Math.min(...lanesOf(mask).map((lane) => Math.floor(addresses[lane] / LOCAL_WORD_BYTES)));
+}
+
+// Where the bytes of each lane lie in memory; in local memory from the line of the first word on.
+export function piecesOf(addresses: ArrayLike<number>, mask: number, width: number, space: Space): Piece[] {
+    const lanes = lanesOf(mask);
+    if (space !== "local") return lanes.map((lane) => ({ lane, start: addresses[lane], length: width }));
+    const base = firstLocalWord(addresses, mask) * LOCAL_WORD_BYTES;
+    return lanes.flatMap((lane) => {
+        const pieces: Piece[] = [],
+            stop = addresses[lane] - base + width;
+        for (let at = addresses[lane] - base; at < stop;) {
+            const word = Math.floor(at / LOCAL_WORD_BYTES),
+                end = Math.min(stop, (word + 1) * LOCAL_WORD_BYTES),
+                start = word * LINE_BYTES + lane * LOCAL_WORD_BYTES + (at % LOCAL_WORD_BYTES);
+            pieces.push({ lane, start, length: end - at });
+            at = end;
+        }
+        return pieces;
+    });
+}
+
+// The units of so many bytes in which pieces lie, by address.
+export function unitsOfPieces(pieces: Piece[], unitBytes: number): Unit[] {
+    const units = new Map<number, Unit>();
+    for (const { lane, start, length } of pieces) {
+        const last = Math.floor((start + length - 1) / unitBytes);
+        for (let unit = Math.floor(start / unitBytes); unit <= last; unit++) {
+            const have = units.get(unit);
+            if (!have) units.set(unit, { unit, lanes: [lane] });
+            else if (!have.lanes.includes(lane)) have.lanes.push(lane);
+        }
+    }
+    return [...units.values()].sort((a, b) => a.unit - b.unit);
+}
+
 export interface SectorCost {
     sectors: number;
     lines: number;
@@ -141,7 +191,24 @@ function countUnits(ascending: ArrayLike<number>, count: number, width: number, 
     return units;
 }
 
-export function sectorCost(addresses: ArrayLike<number>, mask: number, width: number): SectorCost {
+function localCost(addresses: ArrayLike<number>, mask: number, width: number): SectorCost {
+    const pieces = piecesOf(addresses, mask, width, "local"),
+        distinctBytes = lanesOf(mask).length * width;
+    return {
+        sectors: unitsOfPieces(pieces, SECTOR_BYTES).length,
+        lines: unitsOfPieces(pieces, LINE_BYTES).length,
+        ideal: Math.ceil(distinctBytes / SECTOR_BYTES),
+        distinctBytes,
+    };
+}
+
+export function sectorCost(
+    addresses: ArrayLike<number>,
+    mask: number,
+    width: number,
+    space: Space = "global",
+): SectorCost {
+    if (space === "local") return localCost(addresses, mask, width);
     const ascending = new Float64Array(LANES);
     let count = 0;
     for (let lane = 0; lane < LANES; lane++) if (isActive(mask, lane)) ascending[count++] = addresses[lane];
@@ -186,10 +253,14 @@ function rowsText(lanes: number[], addresses: ArrayLike<number>, width: number):
 }
 
 // How the addresses of the active lanes lie, in words.
-export function layoutText(addresses: ArrayLike<number>, mask: number, width: number): string {
+export function layoutText(addresses: ArrayLike<number>, mask: number, width: number, space: Space = "global"): string {
     const lanes = lanesOf(mask);
     if (!lanes.length) return "no lane active";
     if (lanes.length === 1) return "a single lane";
+    if (space === "local")
+        return lanes.every((lane) => addresses[lane] === addresses[lanes[0]])
+            ? "every lane at one offset of its own frame"
+            : "lanes at different offsets of their frames";
     const stride = (addresses[lanes[1]] - addresses[lanes[0]]) / (lanes[1] - lanes[0]);
     const constant = lanes.every((lane) => addresses[lane] - addresses[lanes[0]] === stride * (lane - lanes[0]));
     if (!constant) {

@@ -1,5 +1,6 @@
 // What a request moves: a row per line of 128 bytes, its four sectors of 32. Bytes that lanes asked
-// for are in the operation's colour with the lane's number; what comes along unused is red.
+// for are in the operation's colour with the lane's number; what comes along unused is red. A line of
+// local memory holds one word of each lane's frame.
 import { useEffect, useMemo, useRef } from "preact/hooks";
 import { count, counted, percent } from "../format";
 import { useRequest } from "./banks";
@@ -11,7 +12,16 @@ import { Empty, Failed, Head, NothingLeft, Unrecorded } from "./parts";
 import { inkOn } from "./paint";
 import { addressText, placeText, pointText } from "./places";
 import type { One } from "./records";
-import { LINE_BYTES, SECTOR_BYTES, lanesOf, layoutText, sectorCost, unitsOf } from "./requests";
+import {
+    LINE_BYTES,
+    SECTOR_BYTES,
+    firstLocalWord,
+    layoutText,
+    piecesOf,
+    sectorCost,
+    unitsOfPieces,
+    type Piece,
+} from "./requests";
 import { hex } from "./state";
 
 const ROW = 19,
@@ -43,7 +53,7 @@ export function SectorsView() {
             <NothingLeft what="requests to global or local memory" />
         );
     const width = widthOf(model, one.site),
-        cost = sectorCost(one.addresses, one.mask, width),
+        cost = sectorCost(one.addresses, one.mask, width, one.space),
         used = cost.distinctBytes / (SECTOR_BYTES * cost.sectors);
     return (
         <>
@@ -62,7 +72,7 @@ export function SectorsView() {
                     <span>
                         ideal: {cost.ideal} · {counted(cost.lines, "line", "lines")} of 128 B ·{" "}
                         {count(cost.distinctBytes)} of {count(SECTOR_BYTES * cost.sectors)} B transferred are used (
-                        {percent(used)}) · {layoutText(one.addresses, one.mask, width)}
+                        {percent(used)}) · {layoutText(one.addresses, one.mask, width, one.space)}
                     </span>
                 </p>
                 <Lines one={one} width={width} />
@@ -74,16 +84,18 @@ export function SectorsView() {
 // A request's bytes: the lines that it touches, from top to bottom, the sectors that it transfers, and
 // which lanes want a byte.
 interface Touched {
+    pieces: Piece[];
     lines: { line: number; y: number; skipped: number }[]; // skipped: lines between it and the one before
     height: number; // in units, as `y`
     sectors: Set<number>;
     byteLanes: Map<number, number[]>;
 }
 
-function touchedBy({ addresses, mask }: One, width: number): Touched {
+function touchedBy({ addresses, mask, space }: One, width: number): Touched {
+    const pieces = piecesOf(addresses, mask, width, space);
     let y = TOP,
         before = -1;
-    const lines = unitsOf(addresses, mask, width, LINE_BYTES).map(({ unit: line }) => {
+    const lines = unitsOfPieces(pieces, LINE_BYTES).map(({ unit: line }) => {
         const skipped = before >= 0 ? line - before - 1 : 0;
         if (skipped) y += GAP;
         before = line;
@@ -92,10 +104,11 @@ function touchedBy({ addresses, mask }: One, width: number): Touched {
         return row;
     });
     return {
+        pieces,
         lines,
         height: y + 8,
-        sectors: new Set(unitsOf(addresses, mask, width, SECTOR_BYTES).map((s) => s.unit)),
-        byteLanes: new Map(unitsOf(addresses, mask, width, 1).map((b) => [b.unit, b.lanes])),
+        sectors: new Set(unitsOfPieces(pieces, SECTOR_BYTES).map((s) => s.unit)),
+        byteLanes: new Map(unitsOfPieces(pieces, 1).map((b) => [b.unit, b.lanes])),
     };
 }
 
@@ -142,18 +155,17 @@ interface LaneMarks {
 }
 
 // The bytes that each lane wants, with its number where there is room; some lie in two lines.
-function drawLanes(brush: Brush, { addresses, mask }: One, width: number, lines: Touched["lines"], marks: LaneMarks) {
+function drawLanes(brush: Brush, { pieces, lines }: Touched, marks: LaneMarks) {
     const { context, width: total, unit: u, theme } = brush,
         { left, byte } = columnsOf(total, u),
         tall = (ROW - 3) * u,
         topOf = new Map(lines.map((row) => [row.line, row.y * u]));
     context.textAlign = "center";
-    for (const lane of lanesOf(mask)) {
-        const first = addresses[lane],
-            letter = marks.letters.get(lane);
-        for (let at = first; at < first + width;) {
+    for (const { lane, start, length } of pieces) {
+        const letter = marks.letters.get(lane);
+        for (let at = start; at < start + length;) {
             const line = Math.floor(at / LINE_BYTES),
-                end = Math.min(first + width, (line + 1) * LINE_BYTES);
+                end = Math.min(start + length, (line + 1) * LINE_BYTES);
             const x = left + (at - line * LINE_BYTES) * byte,
                 top = topOf.get(line)!,
                 w = (end - at) * byte,
@@ -183,14 +195,18 @@ function Lines({ one, width }: { one: One; width: number }) {
     const touched = useMemo(() => touchedBy(one, width), [one, width]),
         { lines, sectors, byteLanes } = touched;
     const wide = useRef(1);
-    const nameOf = (line: number) => addressText(launch, one.space, line * LINE_BYTES);
+    const isLocal = one.space === "local";
+    // Where a byte of the picture lies in the address space; of local memory: in the lane's frame.
+    const offsetOf = (at: number) =>
+        isLocal ? 4 * (firstLocalWord(one.addresses, one.mask) + Math.floor(at / LINE_BYTES)) + (at % 4) : at;
+    const nameOf = (line: number) => addressText(launch, one.space, offsetOf(line * LINE_BYTES));
     const draw = (brush: Brush) => {
         wide.current = brush.width;
         const hover = model.hover.get(),
             pointed = hover?.record?.index === one.index ? hover.lane : null,
             chosen = state.record === one.index ? state.lane : null;
         drawLines(brush, touched, nameOf);
-        drawLanes(brush, one, width, lines, {
+        drawLanes(brush, touched, {
             colour: kindColour(brush.theme, kindOf(model, one.site)),
             letters: lettersOn(model, one),
             outlined: [pointed, chosen],
@@ -211,7 +227,7 @@ function Lines({ one, width }: { one: One; width: number }) {
             );
         const moved = sectors.has(Math.floor(byte / SECTOR_BYTES));
         return (
-            `${addressText(launch, one.space, byte)} (${hex(byte)}): ` +
+            `${addressText(launch, one.space, offsetOf(byte))} (${hex(offsetOf(byte))}): ` +
             `${moved ? "transferred, but not used by this request" : "not transferred"}`
         );
     };
@@ -227,7 +243,7 @@ function Lines({ one, width }: { one: One; width: number }) {
             from: "sectors",
             record: lane === null ? null : one,
             lane,
-            bytes: { space: one.space, first: at.byte, last: at.byte },
+            bytes: { space: one.space, first: offsetOf(at.byte), last: offsetOf(at.byte) },
             touches: null,
             touchCount: 0,
             text: textOf(at.byte, at.lanes),

@@ -160,6 +160,19 @@ static void add_skipped(const struct rows *rows)
     }
 }
 
+static void add_padded_types(const struct rows *rows)
+{
+    for (uint32_t i = 0; i < rows->desc->padded_type_count; i++) {
+        const struct cts_padded_type_desc *const type = &rows->desc->padded_types[i];
+        const struct cts_padded_type row = {.module = rows->file->module,
+                                            .type = type->name,
+                                            .size_bytes = type->size_bytes,
+                                            .padding = text_or_null(type->padding),
+                                            .alternatives = text_or_null(type->alternatives)};
+        cts_catalogue_add_padded_type(rows->catalogue, &row);
+    }
+}
+
 /* What identifies the file's device code from run to run: a hash of its id, names and sites. */
 static uint64_t checksum(const struct cts_file_desc *desc)
 {
@@ -199,6 +212,7 @@ void cts_record_file_rows(struct cts_catalogue_writer *catalogue, uint32_t rank,
     add_sites(&rows);
     add_variables(&rows, rank);
     add_skipped(&rows);
+    add_padded_types(&rows);
     file->recorded = true;
     /* Its code may run in kernels of other files, before it launches any of its own. */
     if (desc->flags & CTS_FILE_SEPARATE_UNITS) (void)cts_record_file_slots(file);

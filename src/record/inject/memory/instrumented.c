@@ -285,6 +285,19 @@ static void add_skipped(const struct cts_instrumented *module, uint32_t id)
     }
 }
 
+static void add_padded_types(const struct cts_instrumented *module, uint32_t id)
+{
+    for (uint32_t i = 0; i < module->table.padded_type_count; i++) {
+        const struct cts_cuda_padded_type *const type = module->table.padded_types + i;
+        const struct cts_padded_type row = {.module = id,
+                                            .type = type->name,
+                                            .size_bytes = type->size_bytes,
+                                            .padding = type->padding,
+                                            .alternatives = type->alternatives};
+        cts_catalogue_add_padded_type(cts_memory_run.catalogue, &row);
+    }
+}
+
 void cts_instrumented_add_rows(struct cts_instrumented *module, uint32_t id)
 {
     struct cts_catalogue_writer *const catalogue = cts_memory_run.catalogue;
@@ -295,6 +308,7 @@ void cts_instrumented_add_rows(struct cts_instrumented *module, uint32_t id)
     add_sites(module, first_site, id);
     add_variables(module, id);
     add_skipped(module, id);
+    add_padded_types(module, id);
     pthread_mutex_lock(&lock);
     module->first_site = first_site; /* consumers ask for it */
     pthread_mutex_unlock(&lock);
