@@ -5,6 +5,7 @@
 
 #include "cli/list-options.h"
 #include "cli/shared-options.h"
+#include "cli/try-cta-file.h"
 
 #define REPLAYS_DEFAULT 20
 
@@ -49,9 +50,14 @@ static bool read_wish(enum cts_try_change_kind kind, const char *value, struct c
         wish->name_count = 0;
         wish->streams = (uint32_t)strtoul(value, NULL, 10);
         return value[strspn(value, "0123456789")] == '\0' && wish->streams > 0;
-    case CTS_TRY_ORDER_NEEDED:
+    case CTS_TRY_ORDER:
         wish->name_count = 0;
-        return true;
+        wish->raw_only = strcmp(value, "true") == 0;
+        return wish->raw_only || strcmp(value, "needed") == 0;
+    case CTS_TRY_SECOND_BUFFER:
+        wish->name_count = 0;
+        wish->memory = value;
+        return *value != '\0';
     default:
         return cts_try_read_name(value, &wish->op);
     }
@@ -66,7 +72,12 @@ static int read_changes(const struct cts_arguments *arguments, enum cts_try_chan
     while ((value = cts_argument_next(arguments, option, &at)) && at <= program_at) {
         if (talk->wish_count == CTS_TRY_WISHES_MAX)
             return cts_usage_error(arguments, "more than %d changes", CTS_TRY_WISHES_MAX);
-        if (!read_wish(kind, value, &talk->wishes[talk->wish_count]))
+        const int code =
+            kind == CTS_TRY_CTA_ORDER
+                ? cts_try_read_cta_order(arguments, value, &talk->wishes[talk->wish_count])
+                : 0;
+        if (code) return code;
+        if (kind != CTS_TRY_CTA_ORDER && !read_wish(kind, value, &talk->wishes[talk->wish_count]))
             return cts_usage_error(arguments, "--%s does not take '%s'", option, value);
         talk->wish_count++;
     }
@@ -75,7 +86,7 @@ static int read_changes(const struct cts_arguments *arguments, enum cts_try_chan
 
 static bool is_flag(enum cts_try_change_kind kind)
 {
-    return kind == CTS_TRY_NO_SYNC || kind == CTS_TRY_SERIAL;
+    return kind == CTS_TRY_NO_SYNC || kind == CTS_TRY_SERIAL || kind == CTS_TRY_GRAPH;
 }
 
 static int read_flag(const struct cts_arguments *arguments, enum cts_try_change_kind kind,
@@ -140,6 +151,7 @@ int cts_try_read_options(const struct cts_arguments *arguments, struct cts_try_r
     request->run_path = cts_argument(arguments, "run");
     request->full_names = cts_argument_given(arguments, "full-names");
     request->is_json = cts_argument_format(arguments) == CTS_LIST_AS_JSON;
+    talk->live = cts_argument(arguments, "live");
     talk->all_findings = cts_argument_given(arguments, "all-findings");
     int code = read_stretch(arguments, request);
     if (!code) code = read_measuring(arguments, talk);
@@ -161,14 +173,14 @@ const struct cts_option cts_try_options[] = {
     {.name = "launches", .argument = "A-B", .help = "the stretch: launches A to B, from 0"},
     {.name = "iteration",
      .argument = "N",
-     .help = "the stretch: the N-th repetition of the repeating launches, from 0"},
+     .help = "the stretch: repetition N of the launches that repeat, from 0"},
     {.name = "run",
      .argument = "RUN",
      .help = "a recording of the same program by 'ctascope record'"},
     {.name = "all-findings", .help = "try every finding that 'flow' has for the recording"},
     {.name = "drop",
      .argument = "OP",
-     .help = "leave an operation out: launch:N, copy:N, memset:N, wait:N; N: a launch"},
+     .help = "leave out a launch (N, launch:N), copy:N, memset:N or wait:N"},
     {.name = "repeat", .argument = "OP", .help = "execute an operation twice"},
     {.name = "delay", .argument = "OP,US", .help = "let an operation begin US microseconds later"},
     {.name = "swap", .argument = "OP,OP", .help = "execute two operations in each other's place"},
@@ -180,10 +192,24 @@ const struct cts_option cts_try_options[] = {
      .help = "leave out a copy on the device; its readers read the source"},
     {.name = "no-sync", .help = "leave out all calls that synchronise"},
     {.name = "order",
-     .argument = "needed",
-     .help = "keep only the order that data requires, as a graph would"},
+     .argument = "needed|true",
+     .help = "only the order that data requires; true: only writer to reader"},
     {.name = "streams", .argument = "N", .help = "the same, in N streams"},
     {.name = "serial", .help = "execute one operation at a time"},
+    {.name = "second-buffer",
+     .argument = "MEMORY",
+     .help = "what rewrites this allocation writes to memory of its own"},
+    {.name = "graph", .help = "launch what lies between two waits of the host as a graph"},
+    {.name = "priority", .argument = "OP", .help = "give its stream the highest priority (GPU)"},
+    {.name = "pdl",
+     .argument = "OP",
+     .help = "let a launch begin before the one before it has ended (GPU)"},
+    {.name = "cta-order",
+     .argument = "[OP,]ORDER",
+     .help = "CTAs begin by row, column, zorder, grouped:N or a file"},
+    {.name = "live",
+     .argument = "MEMORY,...",
+     .help = "compare this memory alone, and copies to the host"},
     {.name = "replays",
      .argument = "N",
      .help = "replays of each kind (default: " CTS_OPTION_TEXT(REPLAYS_DEFAULT) ")"},

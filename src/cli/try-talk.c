@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "analyze/try/try-regions.h"
 #include "common/array.h"
 #include "trace/trial/trial-message.h"
 
@@ -77,9 +78,18 @@ static enum cts_status make_wishes(struct cts_try_talk *talk, struct cts_error *
     for (size_t i = 0; i < talk->wish_count && !status; i++) {
         const struct cts_try_wish *const wish = &talk->wishes[i];
         struct cts_try_change *const change = &talk->changes[i];
-        *change = (struct cts_try_change){wish->kind, CTS_TRIAL_NONE, CTS_TRIAL_NONE,
-                                          wish->delay_ns, wish->streams};
-        if (wish->name_count) status = find_op(&talk->stretch, &wish->op, &change->op, error);
+        *change = (struct cts_try_change){.kind = wish->kind,
+                                          .op = CTS_TRIAL_NONE,
+                                          .other = CTS_TRIAL_NONE,
+                                          .delay_ns = wish->delay_ns,
+                                          .streams = wish->streams,
+                                          .raw_only = wish->raw_only,
+                                          .region = CTS_TRIAL_NONE,
+                                          .cta_order = &wish->cta_order};
+        if (wish->memory)
+            status = cts_try_find_region(&talk->stretch, wish->memory, &change->region, error);
+        if (wish->name_count && !status)
+            status = find_op(&talk->stretch, &wish->op, &change->op, error);
         if (wish->name_count > 1 && !status)
             status = find_op(&talk->stretch, &wish->other, &change->other, error);
     }
@@ -116,7 +126,11 @@ static enum cts_status prepare(struct cts_try_talk *talk, struct cts_error *erro
                         talk->stretch.refusal);
     if (talk->flow) status = cts_try_match_make(talk->flow, &talk->stretch, &talk->match, error);
     if (!status && talk->flow) status = cts_try_needs_make(&talk->match, &talk->needs, error);
-    if (!status && talk->flow) status = cts_try_dead_make(&talk->match, &talk->dead, error);
+    if (!status && talk->flow) cts_try_name_regions(&talk->match, &talk->stretch);
+    if (!status && talk->live)
+        status = cts_try_dead_but(&talk->stretch, talk->live, &talk->dead, error);
+    else if (!status && talk->flow)
+        status = cts_try_dead_make(&talk->match, &talk->dead, error);
     talk->outcome.dead = talk->dead.items;
     talk->outcome.dead_count = talk->dead.count;
     talk->outcome.stretch = &talk->stretch;
@@ -137,9 +151,14 @@ static enum cts_status compare(const struct cts_stretch *before, const struct ct
         same = before->ops[i].kind == now->ops[i].kind &&
                before->ops[i].number == now->ops[i].number &&
                strcmp(before->ops[i].name, now->ops[i].name) == 0;
+    for (size_t i = 0; same && i < now->region_count; i++)
+        same = before->regions[i].op != CTS_TRIAL_NONE ||
+               before->regions[i].address == now->regions[i].address;
     if (same) return CTS_OK;
-    return cts_fail(error, CTS_USAGE,
-                    "the program asks for other operations when it is executed again");
+    return cts_fail(
+        error, CTS_USAGE,
+        "the program asks for other operations, or has other memory, when it is executed "
+        "again");
 }
 
 /* ---- the socket ---- */
@@ -163,7 +182,7 @@ static enum cts_status execute(void *state, const struct cts_trial_plan *plan,
 /* On a GPU, a fault ends all use of the device by the process. */
 static bool is_broken(struct cts_try_talk *talk, const struct cts_try_trial *trial)
 {
-    talk->needs_restart = trial->result.fault && *trial->result.fault &&
+    talk->needs_restart = !*trial->untried && trial->result.fault && *trial->result.fault &&
                           strcmp(talk->stretch.device, "ctascope CPU device") != 0;
     return talk->needs_restart;
 }
@@ -238,10 +257,10 @@ void cts_try_talk_release(struct cts_try_talk *talk)
     cts_try_outcome_release(&talk->outcome);
     cts_try_findings_release(&talk->findings);
     cts_try_match_release(&talk->match);
-    free(talk->needs.items);
+    cts_try_needs_release(&talk->needs);
+    for (size_t i = 0; i < talk->wish_count; i++) free(talk->wishes[i].cta_order.ctas);
     free(talk->dead.items);
     talk->dead = (struct cts_try_ranges){0};
-    talk->needs = (struct cts_try_needs){0};
     if (talk->has_stretch) cts_stretch_release(&talk->stretch);
     talk->has_stretch = false;
 }

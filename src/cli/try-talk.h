@@ -18,6 +18,9 @@ struct cts_try_wish {
     uint32_t name_count;
     uint64_t delay_ns;
     uint32_t streams;
+    bool raw_only;
+    const char *memory;                 /* SECOND_BUFFER: name of an allocation */
+    struct cts_try_cta_order cta_order; /* CTA_ORDER; `ctas` owned by the talk */
 };
 CTS_MUST_CHECK bool cts_try_read_name(const char *text, struct cts_try_name *name);
 
@@ -26,6 +29,7 @@ struct cts_try_talk {
     struct cts_try_wish wishes[CTS_TRY_WISHES_MAX]; /* of the user, tried together */
     size_t wish_count;
     bool all_findings;
+    const char *live; /* names of what is compared; NULL: all that the program still has */
     const struct cts_flow_result *flow; /* of the recording; NULL: none */
     bool keeps_gaps;
     uint32_t repeats;

@@ -14,6 +14,7 @@
 #include "cli/run-program.h"
 #include "cli/try-options.h"
 #include "cli/try-service.h"
+#include "common/text-table.h"
 #include "report/try-report.h"
 
 /* ---- the recording ---- */
@@ -122,6 +123,7 @@ static enum cts_status find_iteration(const struct cts_arguments *arguments,
 {
     int program_status;
     struct cts_try_service service = {.talk = forget};
+    cts_preload_replays(arguments->positional[0]);
     setenv("CTASCOPE_TRY_STRETCH", "list", 1);
     enum cts_status status = run_once(arguments, true, &service, &program_status, error);
     if (!status && !service.has_absence) status = cts_fail(error, CTS_UNSUPPORTED, no_device);
@@ -173,12 +175,13 @@ static enum cts_status tell_absence(const struct cts_try_request *request,
         return cts_fail(error, CTS_USAGE, "no launch, copy or memset lies in an NVTX range '%s'",
                         request->range);
     if (request->by_launches)
-        return cts_fail(error, CTS_USAGE, "the program has no launch %llu: it has %u launches",
-                        (unsigned long long)request->first_launch, launches);
+        return cts_fail(error, CTS_USAGE, "the program has no launch %llu: it has %s",
+                        (unsigned long long)request->first_launch,
+                        cts_counted_text(launches, "launch", "launches").text);
     return cts_fail(error, CTS_USAGE,
                     "the program does not call cudaProfilerStart: choose the stretch with "
-                    "--launches, --iteration or --range (it has %u launches)",
-                    launches);
+                    "--launches, --iteration or --range (it has %s)",
+                    cts_counted_text(launches, "launch", "launches").text);
 }
 
 /* ---- the whole ---- */
@@ -256,11 +259,12 @@ const struct cts_verb cts_verb_try = {
     .synopsis = "[STRETCH] [CHANGES] [--run RUN [--all-findings]] [--] PROGRAM [ARGUMENTS]",
     .summary = "Replays a part of a program with something changed, and measures it",
     .description =
-        "Runs a program on the CPU device. When the stretch is over, it is executed again from "
-        "the\n"
-        "same memory, unchanged and with the changes in turn. Prints the measured gain with a 95%\n"
-        "interval, and whether memory and all copies to the host hold the same bits.\n"
-        "Without options, the stretch is what lies between cudaProfilerStart and Stop.",
+        "Runs a program. When the stretch is over, it is executed again from the same memory,\n"
+        "unchanged and with the changes in turn. Prints the measured gain with a 95% interval, "
+        "and\n"
+        "whether memory and all copies to the host hold the same bits. The stretch, without "
+        "options:\n"
+        "what lies between cudaProfilerStart and Stop.",
     .options = cts_try_options,
     .positional_min = 1,
     .positional_max = -1,

@@ -24,6 +24,17 @@ void cts_try_op_words(const struct cts_stretch *stretch, uint32_t op, char *text
         snprintf(text, bytes, "%s %u", kind_words[o->kind], o->number);
 }
 
+/* "out", "allocation:3" */
+static void region_words(const struct cts_trial_region *region, char *text, size_t bytes)
+{
+    if (*region->variable)
+        snprintf(text, bytes, "%.60s", region->variable);
+    else if (region->number != CTS_TRIAL_NONE)
+        snprintf(text, bytes, "allocation:%u", region->number);
+    else
+        snprintf(text, bytes, "0x%" PRIx64, region->address);
+}
+
 static const char *change_word(enum cts_try_change_kind kind)
 {
     static const char *const words[] = {
@@ -37,7 +48,7 @@ static const char *change_word(enum cts_try_change_kind kind)
 static void one_change(const struct cts_stretch *stretch, const struct cts_try_change *change,
                        char *text, size_t bytes)
 {
-    char op[80] = "", other[80] = "";
+    char op[80] = "", other[80] = "", name[100];
     if (change->op != CTS_TRIAL_NONE) cts_try_op_words(stretch, change->op, op, sizeof op);
     if (change->other != CTS_TRIAL_NONE)
         cts_try_op_words(stretch, change->other, other, sizeof other);
@@ -52,8 +63,16 @@ static void one_change(const struct cts_stretch *stretch, const struct cts_try_c
     case CTS_TRY_STREAMS:
         snprintf(text, bytes, "%u streams, order needed", change->streams);
         return;
-    case CTS_TRY_ORDER_NEEDED:
-        snprintf(text, bytes, "order needed");
+    case CTS_TRY_ORDER:
+        snprintf(text, bytes, "order %s", change->raw_only ? "true" : "needed");
+        return;
+    case CTS_TRY_SECOND_BUFFER:
+        region_words(&stretch->regions[change->region], name, sizeof name);
+        snprintf(text, bytes, "second buffer for %s", name);
+        return;
+    case CTS_TRY_CTA_ORDER:
+        snprintf(text, bytes, "CTAs of %s by %.80s", *op ? op : "all launches",
+                 change->cta_order->name);
         return;
     default:
         snprintf(text, bytes, "%s%s%s", change_word(change->kind), *op ? " " : "", op);
@@ -110,6 +129,9 @@ void cts_try_place_words(const struct cts_stretch *stretch,
     else if (*op)
         snprintf(text, bytes, "byte %" PRIu64 " that %s brings to the host",
                  difference->first_offset, op);
+    else if (region->number != CTS_TRIAL_NONE)
+        snprintf(text, bytes, "byte %" PRIu64 " of allocation:%u (%s memory at 0x%" PRIx64 ")",
+                 difference->first_offset, region->number, region->kind, region->address);
     else
         snprintf(text, bytes, "byte %" PRIu64 " of the %s memory at 0x%" PRIx64,
                  difference->first_offset, region->kind, region->address);

@@ -59,6 +59,12 @@ __global__ void keep()
     state[threadIdx.x] = state[threadIdx.x] * 2 + 1;
 }
 
+/* One CTA after the other: each notes how many came before. */
+__global__ void arrive(int *count, int *places)
+{
+    if (threadIdx.x == 0) places[blockIdx.x] = atomicAdd(count, 1);
+}
+
 static void host_function(void *) {}
 
 int main(int argc, char **argv)
@@ -99,6 +105,7 @@ int main(int argc, char **argv)
     if (is("printf")) say<<<1, 32>>>();
     if (is("clock")) tick<<<1, 32>>>((unsigned long long *)index);
     if (is("fault")) fail<<<1, 1>>>((int *)x);
+    if (is("first")) arrive<<<16, 32>>>(index, index + 16);
     if (is("variable")) keep<<<1, 32>>>();
     if (is("index")) {
         put<<<1, 32>>>(index, 5);

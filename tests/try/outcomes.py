@@ -34,7 +34,7 @@ class Tester:
                        check=True)
 
     def run(self, case, *options):
-        environment = dict(os.environ, CTASCOPE_SPIN_LIMIT="1")
+        environment = dict(os.environ, CTASCOPE_SPIN_LIMIT="1", **({"CTASCOPE_WORKERS": "1"} if case == "first" else {}))
         return subprocess.run([self.ctascope, "try", "--replays", "10", *options, "--", self.binary, case],
                               capture_output=True, text=True, check=False, env=environment, timeout=300)
 
@@ -96,6 +96,40 @@ class Tester:
         self.expect("no launch, copy or memset lies in" in self.run("ranges", "--range", "other").stderr, "ranges",
                     "another range")
 
+    def changes(self):
+        for options in (("--priority", "0"), ("--pdl", "1")):
+            trial = self.answer("plain", *options)["trials"][0]
+            self.expect(trial["result"] == "not tried" and trial["verdict"].endswith(
+                f"{options[0]} cannot be tried on the ctascope CPU device"), options, trial)
+        for order in ("row", "column", "zorder", "grouped:3", "launch:1,column"):
+            trial = self.answer("plain", "--cta-order", order)["trials"][0]
+            self.expect(trial["result"] == "same", order, trial)
+        self.cta_files()
+        for name, error in (("nothing", "the stretch has no memory 'nothing'; it has"), ("x,,y", "no memory ''")):
+            ran = self.run("plain", "--live", name)
+            self.expect(ran.returncode == 2 and error in ran.stderr, "--live", ran.stderr)
+        for live, result in (("x", "same"), ("x,y", "differs"), ("y", "differs")):
+            trial = self.answer("plain", "--live", live, "--drop", "launch:1")["trials"][0]
+            self.expect(trial["result"] == result, live, trial)
+
+    def cta_files(self):
+        """The CTAs of `first`, where each sees how many began before it, in the order of a file."""
+        path = os.path.join(self.folder, "ctas")
+        for lines, text in (("0\n1\n", "lists 2 CTAs; the launch has 16"), ("x\n", "line 1: 'x' is no index"),
+                            ("", "lists no CTA"), ("16\n" * 16, "entry 1: no CTA 16"),
+                            ("3\n" * 16, "entry 2: CTA 3 occurs twice")):
+            with open(path, "w", encoding="utf-8") as file:
+                file.write(lines)
+            ran = self.run("plain", "--cta-order", path)
+            self.expect(text in ran.stderr + ran.stdout and path in ran.stderr + ran.stdout.replace("\n  ", " "),
+                        lines, ran.stderr + ran.stdout)
+        with open(path, "w", encoding="utf-8") as file:
+            file.write("# last first\n" + "".join(f"{i}\n" for i in reversed(range(16))))
+        trial = self.answer("first", "--cta-order", path)["trials"][0]
+        self.expect(trial["result"] == "differs" and trial["first_written_by"] == "launch 1", "first", trial)
+        trial = self.answer("first", "--cta-order", "row")["trials"][0]
+        self.expect(trial["result"] == "same", "first", trial)
+
     def full_output(self):
         with open("/dev/full", "w", encoding="utf-8") as full:
             ran = subprocess.run([self.ctascope, "try", "--format", "json", "--", self.binary, "plain"],
@@ -112,6 +146,7 @@ def main():
         tester.unjudged()
         tester.trials()
         tester.stretches()
+        tester.changes()
         tester.full_output()
     print(f"{tester.failures} failures")
     return tester.failures > 0

@@ -43,6 +43,19 @@ def random_script(rng):
     return lines + ["end"]
 
 
+def written(line):
+    """The buffer that a line of a script rewrites; None: none."""
+    op, *numbers = line.split()
+    place = {"set": 0, "zero": 0, "up": 0, "mix": 1, "copy": 1, "add": 2}.get(op)
+    return None if place is None else int(numbers[place]) % BUFFERS
+
+
+def are_alike(one, other):
+    """But for the memory that one of them does not use."""
+    pairs = list(zip(one.splitlines(), other.splitlines(), strict=True))
+    return all(a == b or "unused" in a for a, b in pairs)
+
+
 class Script:
     def __init__(self, folder, lines, binary):
         self.path = os.path.join(folder, "script")
@@ -143,10 +156,81 @@ class Tester:
             self.judge(script, ("--swap", option), self.attempt(script, "--swap", option),
                        script.run("--swap", f"{number},{number + 1}") == plain, "swap")
 
-    def check_order(self, script):
+    def check_late(self, script, plain, rng):
+        """The second of two neighbours no longer waits for the first, which begins late: whether the two
+        may be exchanged decides, not who is faster."""
+        names = script.names()
+        able = [n for n in names if script.lines[n].split()[0] in LAUNCHES | {"copy", "zero"}]
+        number = rng.choice(able) if able else None
+        if number is not None:
+            late = f"{number},3000"
+            self.judge(script, ("--delay", late), self.attempt(script, "--delay", f"{names[number]},3000"),
+                       script.run("--delay", late) == plain, "delay")
+        pairs = [n for n in able if n + 1 in able and not {"up", "down"} & set(script.lines[n + 1].split()[:1])]
+        if not pairs:
+            return
+        number = rng.choice(pairs)
+        late, both = f"{number},3000", f"{number},{number + 1}"
+        options = ("--delay", f"{names[number]},3000", "--overlap", f"{names[number]},{names[number + 1]}")
+        self.judge(script, options, self.attempt(script, *options),
+                   script.run("--delay", late, "--overlap", both) == plain, "overlap")
+
+    def check_waits(self, script, plain):
+        """Without the host's waits: programs that use the pinned buffer need them."""
+        if any(line.split()[0] in ("up", "down") for line in script.lines):
+            return
+        self.judge(script, ("--no-sync",), self.attempt(script, "--no-sync"), script.run("--no-sync") == plain,
+                   "no-sync")
+
+    def check_away(self, script, plain, rng, run):
+        """Readers of a copy read its source; not where something changes the copy in place."""
+        names, lines = script.names(), [line.split() for line in script.lines]
+        copies = [n for n in names if lines[n][0] == "copy" and lines[n][1] != lines[n][2] and
+                  not any(line[0] in ("advance", "count") and line[{"advance": 1, "count": 2}[line[0]]] == lines[n][2]
+                          for line in lines[n + 1:] if len(line) > 2)]
+        if not copies:
+            return
+        number = rng.choice(copies)
+        self.judge(script, ("--copy-away", names[number]),
+                   self.attempt(script, "--run", run, "--copy-away", names[number]),
+                   are_alike(script.run("--away", str(number)), plain), "copy-away")
+
+    def check_buffers(self, script, run):
+        """Every buffer gets others, as many as it needs: then RAW is enough."""
+        addresses = script.run("--addresses").split()[:BUFFERS]
+        wishes, inside = [], script.lines[script.lines.index("begin"):]
+        for i, address in enumerate(addresses):
+            versions = sum(written(line) == i for line in inside)
+            wishes += ["--second-buffer", address] * versions
+        if not wishes or len(wishes) > 60:
+            return
+        for order in ((), ("--order", "true")):
+            answer = self.attempt(script, "--run", run, *wishes, *order)
+            if answer and answer["trials"][0]["result"] == "not tried":
+                verdict = answer["trials"][0]["verdict"]
+                self.counts["second buffer", "not tried"] = self.counts.get(("second buffer", "not tried"), 0) + 1
+                if "rewrites" not in verdict and "--order true" not in verdict:
+                    self.fail(script, wishes, verdict)
+                continue
+            self.judge(script, (*wishes, *order), answer, True, " ".join(("second buffer", *order)))
+
+    def check_graph(self, script, plain):
+        self.judge(script, ("--graph",), self.attempt(script, "--graph"), script.run("--graph") == plain, "graph")
+
+    def check_ctas(self, script):
+        """No kernel of the interpreter depends on the order of its CTAs."""
+        if self.binary != self.recorded:
+            return
+        for order in ("column", "zorder", "grouped:2"):
+            self.judge(script, ("--cta-order", order), self.attempt(script, "--cta-order", order), True, "CTAs")
+
+    def record(self, script):
         run = os.path.join(self.folder, "run")
         subprocess.run([self.ctascope, "record", "--force", "-o", run, "--", self.recorded, script.path],
                        capture_output=True, check=True)
+        return run
+
+    def check_order(self, script, run):
         self.judge(script, ("--order",), self.attempt(script, "--run", run, "--order", "needed"), True, "order")
         self.judge(script, ("--streams",), self.attempt(script, "--run", run, "--streams", "2"), True, "streams")
         self.judge(script, ("--serial",), self.attempt(script, "--serial"), True, "serial")
@@ -179,7 +263,15 @@ def main():
             plain = script.run()
             tester.check_unchanged(script, plain)
             tester.check_changes(script, plain, rng)
-            tester.check_order(script)
+            run = tester.record(script)
+            tester.check_order(script, run)
+            tester.check_late(script, plain, rng)
+            tester.check_waits(script, plain)
+            tester.check_away(script, plain, rng, run)
+            tester.check_graph(script, plain)
+            if not arguments.cuda:
+                tester.check_buffers(script, run)
+                tester.check_ctas(script)
         print(f"{tester.failures} failures; " +
               ", ".join(f"{what} {kind}: {n}" for (what, kind), n in sorted(tester.counts.items())))
     return tester.failures > 0

@@ -114,7 +114,7 @@ static void order_needs_a_recording(void **state)
     struct cts_trial_plan plan;
     struct cts_stretch stretch = small_stretch();
     const struct cts_try_plan_options options = {.stretch = &stretch, .repeats = 10};
-    const struct cts_try_change order = {.kind = CTS_TRY_ORDER_NEEDED};
+    const struct cts_try_change order = {.kind = CTS_TRY_ORDER};
     assert_int_equal(cts_try_plan(&options, &order, 1, &plan, &error), CTS_USAGE);
     assert_non_null(strstr(error.text, "--run"));
     cts_stretch_release(&stretch);

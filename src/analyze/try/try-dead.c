@@ -34,43 +34,22 @@ static uint32_t last_node(const struct cts_try_match *match)
     return last;
 }
 
-/* The recording's allocation that is a region of the stretch; CTS_NONE: none. */
-static uint32_t partner_of(const struct cts_try_match *match, const struct cts_trial_region *region)
-{
-    const struct cts_catalogue *const c = match->flow->catalogue;
-    uint32_t number = 0;
-    for (uint32_t i = 0; i < c->allocation_count; i++) {
-        const struct cts_allocation *const a = &c->allocations[i];
-        const bool is_device = strcmp(a->kind, "device") == 0;
-        const bool is_same = region->number == CTS_TRIAL_NONE
-                                 ? a->address == region->address
-                                 : is_device && number == region->number;
-        if (is_same && a->size_bytes == region->size_bytes) return i;
-        number += is_device;
-    }
-    return CTS_NONE;
-}
-
 /* Where the bytes of an edge lie in the stretch; false: nowhere. */
-static bool translate(const struct cts_try_match *match, const uint32_t *partners,
-                      const struct cts_flow_edge *edge, struct cts_trial_range *range)
+static bool translate(const struct cts_try_match *match, const struct cts_flow_edge *edge,
+                      struct cts_trial_range *range)
 {
-    for (size_t i = 0; edge->allocation != CTS_NONE && i < match->stretch->region_count; i++) {
-        if (partners[i] != edge->allocation) continue;
-        const struct cts_allocation *const a =
-            &match->flow->catalogue->allocations[edge->allocation];
-        const uint64_t offset = edge->first - a->address;
-        *range = (struct cts_trial_range){match->stretch->regions[i].address + offset,
-                                          edge->end - edge->first};
-        return true;
-    }
-    return false;
+    const uint32_t region = cts_try_region_of(match, edge->allocation);
+    if (region == CTS_TRIAL_NONE) return false;
+    const struct cts_allocation *const a = &match->flow->catalogue->allocations[edge->allocation];
+    *range = (struct cts_trial_range){match->stretch->regions[region].address +
+                                          (edge->first - a->address),
+                                      edge->end - edge->first};
+    return true;
 }
 
 /* `*is_known` becomes false where memory that is read has no partner. */
-static enum cts_status find_read(const struct cts_try_match *match, const uint32_t *partners,
-                                 struct cts_try_ranges *read, bool *is_known,
-                                 struct cts_error *error)
+static enum cts_status find_read(const struct cts_try_match *match, struct cts_try_ranges *read,
+                                 bool *is_known, struct cts_error *error)
 {
     const struct cts_flow_walk *const walk = &match->flow->walk;
     const uint32_t last = last_node(match);
@@ -80,7 +59,7 @@ static enum cts_status find_read(const struct cts_try_match *match, const uint32
         if (edge->from > last || edge->to <= last || !(edge->raw_bytes + edge->race_bytes))
             continue;
         struct cts_trial_range range = {0};
-        *is_known &= translate(match, partners, edge, &range);
+        *is_known &= translate(match, edge, &range);
         status = add(read, range.address, range.address + range.size_bytes, error);
     }
     if (read->count) qsort(read->items, read->count, sizeof *read->items, by_address);
@@ -112,19 +91,20 @@ enum cts_status cts_try_dead_make(const struct cts_try_match *match, struct cts_
     *dead = (struct cts_try_ranges){0};
     if (match->flow->lower_bound) return CTS_OK;
     bool is_known = true;
-    uint32_t *const partners =
-        cts_array_zeroed(match->stretch->region_count, sizeof *partners, error);
-    if (!partners) return CTS_MEMORY;
-    for (size_t i = 0; i < match->stretch->region_count; i++)
-        partners[i] = partner_of(match, &match->stretch->regions[i]);
-    enum cts_status status = find_read(match, partners, &read, &is_known, error);
+    bool *const has_partner =
+        cts_array_zeroed(match->stretch->region_count, sizeof *has_partner, error);
+    if (!has_partner) return CTS_MEMORY;
+    for (uint32_t i = 0; i < match->flow->catalogue->allocation_count; i++)
+        if (cts_try_region_of(match, i) != CTS_TRIAL_NONE)
+            has_partner[cts_try_region_of(match, i)] = true;
+    enum cts_status status = find_read(match, &read, &is_known, error);
     for (size_t i = 0; i < match->stretch->region_count && !status && is_known; i++) {
         const struct cts_trial_region *const region = &match->stretch->regions[i];
-        if (strcmp(region->kind, "device") == 0 && partners[i] != CTS_NONE)
+        if (strcmp(region->kind, "device") == 0 && has_partner[i])
             status = add_rest(region, &read, dead, error);
     }
     if (dead->count) qsort(dead->items, dead->count, sizeof *dead->items, by_address);
-    free(partners);
+    free(has_partner);
     free(read.items);
     return status;
 }

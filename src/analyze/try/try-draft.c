@@ -103,7 +103,9 @@ static enum cts_status write_op(struct writer *writer, uint32_t op, struct cts_e
                                         .lane = entry->lane,
                                         .host_waits = entry->host_waits,
                                         .gap_ns = entry->gap_ns + writer->skipped_gap_ns,
-                                        .delay_ns = entry->delay_ns};
+                                        .delay_ns = entry->delay_ns,
+                                        .is_urgent = entry->is_urgent,
+                                        .is_programmatic = entry->is_programmatic};
     writer->skipped_gap_ns = 0;
     enum cts_status status = cts_trial_plan_add_step(writer->plan, &step, error);
     memset(writer->seen, 0, op_count * sizeof *writer->seen);

@@ -6,6 +6,7 @@
 
 struct cts_try_entry {
     bool is_dropped, host_waits, keeps_lane; /* it comes after the one before it in its lane */
+    bool is_urgent, is_programmatic;
     uint32_t lane, times;
     uint64_t gap_ns, delay_ns;
     struct cts_try_list afters; /* operations */

@@ -122,6 +122,36 @@ static void map_syncs(struct cts_try_match *match, const struct numbers *numbers
     }
 }
 
+/* `number`: of the allocation among those of device memory. */
+static bool is_partner(const struct cts_allocation *a, uint32_t number,
+                       const struct cts_trial_region *region)
+{
+    const bool is_device = strcmp(a->kind, "device") == 0;
+    const bool is_same = region->number == CTS_TRIAL_NONE ? a->address == region->address
+                                                          : is_device && number == region->number;
+    return is_same && a->size_bytes == region->size_bytes && region->op == CTS_TRIAL_NONE;
+}
+
+/* The recording is another execution: allocations are those of the stretch where number (or
+ * address, where numbers are not known) and size are the same. */
+static enum cts_status map_allocations(struct cts_try_match *match, struct cts_error *error)
+{
+    const struct cts_catalogue *const c = match->flow->catalogue;
+    uint32_t number = 0;
+    match->region_of_allocation =
+        cts_array_zeroed(c->allocation_count, sizeof *match->region_of_allocation, error);
+    if (!match->region_of_allocation) return CTS_MEMORY;
+    for (size_t i = 0; i < c->allocation_count; i++) {
+        uint32_t *const region = &match->region_of_allocation[i];
+        *region = CTS_TRIAL_NONE;
+        for (size_t k = 0; k < match->stretch->region_count && *region == CTS_TRIAL_NONE; k++)
+            if (is_partner(&c->allocations[i], number, &match->stretch->regions[k]))
+                *region = (uint32_t)k;
+        number += strcmp(c->allocations[i].kind, "device") == 0;
+    }
+    return CTS_OK;
+}
+
 /* Every operation of the stretch has to be in the recording. */
 static enum cts_status check_all(const struct cts_try_match *match, struct cts_error *error)
 {
@@ -162,6 +192,7 @@ enum cts_status cts_try_match_make(const struct cts_flow_result *flow,
     free(n.op_of_launch);
     free(n.op_of_copy);
     free(n.op_of_wait);
+    if (!status) status = map_allocations(match, error);
     if (status) cts_try_match_release(match);
     return status;
 }
@@ -170,98 +201,6 @@ void cts_try_match_release(struct cts_try_match *match)
 {
     free(match->op_of_node);
     free(match->op_of_sync);
+    free(match->region_of_allocation);
     *match = (struct cts_try_match){0};
-}
-
-/* ---- what data requires ---- */
-
-static int by_to(const void *left, const void *right)
-{
-    const struct cts_try_need *const a = left, *const b = right;
-    if (a->to != b->to) return a->to < b->to ? -1 : 1;
-    return (a->from > b->from) - (a->from < b->from);
-}
-
-/* Edges of several allocations become one. */
-static void merge(struct cts_try_needs *needs)
-{
-    size_t kept = 0;
-    for (size_t i = 0; i < needs->count; i++) {
-        struct cts_try_need *const last = kept ? &needs->items[kept - 1] : NULL;
-        const struct cts_try_need *const item = &needs->items[i];
-        if (last && last->from == item->from && last->to == item->to) {
-            last->raw_bytes += item->raw_bytes;
-            last->war_bytes += item->war_bytes;
-            last->waw_bytes += item->waw_bytes;
-        } else {
-            needs->items[kept++] = *item;
-        }
-    }
-    needs->count = kept;
-}
-
-/* Allocations, frees and CPU accesses are no operations, but order passes through them. */
-struct through {
-    struct cts_try_list *lists; /* by node: operations that it comes after */
-};
-
-static enum cts_status add_to_list(struct cts_try_list *list, uint32_t op, struct cts_error *error)
-{
-    for (size_t i = 0; i < list->count; i++)
-        if (list->items[i] == op) return CTS_OK;
-    if (CTS_ARRAY_RESERVE(list, list->count + 1, error)) return CTS_MEMORY;
-    list->items[list->count++] = op;
-    return CTS_OK;
-}
-
-static enum cts_status add_need(struct cts_try_needs *needs, const struct cts_try_need *need,
-                                struct cts_error *error)
-{
-    if (need->from >= need->to) return CTS_OK;
-    if (CTS_ARRAY_RESERVE(needs, needs->count + 1, error)) return CTS_MEMORY;
-    needs->items[needs->count++] = *need;
-    return CTS_OK;
-}
-
-static enum cts_status take_edge(const struct cts_try_match *match, struct through *through,
-                                 const struct cts_flow_edge *edge, struct cts_try_needs *needs,
-                                 struct cts_error *error)
-{
-    const uint32_t from = match->op_of_node[edge->from], to = match->op_of_node[edge->to];
-    const uint64_t data_bytes =
-        edge->raw_bytes + edge->war_bytes + edge->waw_bytes + edge->race_bytes;
-    if (!data_bytes && !edge->end_bytes) return CTS_OK;
-    struct cts_try_need need = {from, to, edge->raw_bytes, edge->war_bytes, edge->waw_bytes};
-    if (from != CTS_TRIAL_NONE && to != CTS_TRIAL_NONE) return add_need(needs, &need, error);
-    struct cts_try_list one = {&need.from, from != CTS_TRIAL_NONE, 0};
-    const struct cts_try_list *const before =
-        from != CTS_TRIAL_NONE ? &one : &through->lists[edge->from];
-    enum cts_status status = CTS_OK;
-    for (size_t i = 0; i < before->count && !status; i++) {
-        if (to == CTS_TRIAL_NONE) {
-            status = add_to_list(&through->lists[edge->to], before->items[i], error);
-        } else {
-            const struct cts_try_need passed = {before->items[i], to, 0, 0, edge->end_bytes};
-            status = add_need(needs, &passed, error);
-        }
-    }
-    return status;
-}
-
-enum cts_status cts_try_needs_make(const struct cts_try_match *match, struct cts_try_needs *needs,
-                                   struct cts_error *error)
-{
-    const struct cts_flow_walk *const walk = &match->flow->walk;
-    const size_t nodes = match->flow->order.node_count;
-    struct through through = {cts_array_zeroed(nodes, sizeof *through.lists, error)};
-    *needs = (struct cts_try_needs){.are_known = !match->flow->lower_bound};
-    if (match->flow->lower_bound) needs->unknown = "the recording is incomplete";
-    enum cts_status status = through.lists ? CTS_OK : CTS_MEMORY;
-    for (size_t i = 0; i < walk->edge_count && !status; i++)
-        status = take_edge(match, &through, &walk->edges[i], needs, error);
-    for (size_t i = 0; through.lists && i < nodes; i++) free(through.lists[i].items);
-    free(through.lists);
-    if (!status && needs->count) qsort(needs->items, needs->count, sizeof *needs->items, by_to);
-    if (!status) merge(needs);
-    return status;
 }

@@ -9,9 +9,18 @@
 struct cts_try_match {
     const struct cts_flow_result *flow;
     const struct cts_stretch *stretch;
-    uint32_t *op_of_node; /* by node of the flow; CTS_TRIAL_NONE: not in the stretch */
-    uint32_t *op_of_sync; /* by synchronisation of the catalogue */
+    uint32_t *op_of_node;           /* by node of the flow; CTS_TRIAL_NONE: not in the stretch */
+    uint32_t *op_of_sync;           /* by synchronisation of the catalogue */
+    uint32_t *region_of_allocation; /* by allocation of the catalogue; CTS_TRIAL_NONE: none */
 };
+
+/* `allocation` may be CTS_NONE, or the count of allocations. */
+static inline uint32_t cts_try_region_of(const struct cts_try_match *match, uint32_t allocation)
+{
+    return allocation < match->flow->catalogue->allocation_count
+               ? match->region_of_allocation[allocation]
+               : CTS_TRIAL_NONE;
+}
 
 /* Launches and copies are matched by their numbers, and must have the same kernel, grid and block,
  * or kind and size: CTS_USAGE names the first that has not. Flow and stretch must outlive it. */
@@ -21,7 +30,7 @@ CTS_MUST_CHECK enum cts_status cts_try_match_make(const struct cts_flow_result *
                                                   struct cts_error *error);
 void cts_try_match_release(struct cts_try_match *match);
 
-/* RAW, WAR and WAW between operations of the stretch. The caller frees needs->items. */
+/* RAW, WAR and WAW between operations of the stretch. The caller releases the needs. */
 CTS_MUST_CHECK enum cts_status cts_try_needs_make(const struct cts_try_match *match,
                                                   struct cts_try_needs *needs,
                                                   struct cts_error *error);

@@ -114,7 +114,10 @@ enum cts_status cts_try_measure(struct cts_try_outcome *outcome, struct cts_try_
     }
     if (status) return status;
     status = executor->execute(executor->state, &plan, &trial->result, error);
-    if (!status) {
+    if (!status && trial->result.is_refused) {
+        snprintf(trial->untried, sizeof trial->untried, "%.299s", trial->result.fault);
+        trial->is_done = true;
+    } else if (!status) {
         cts_try_judge(outcome->stretch, &outcome->baseline, &trial->result, &trial->verdict);
         status = foretell(outcome, &plan, &trial->verdict, error);
         trial->is_done = true;

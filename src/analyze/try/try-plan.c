@@ -1,7 +1,9 @@
 #include "analyze/try/try-plan.h"
 
+#include <stdlib.h>
 #include <string.h>
 
+#include "analyze/try/try-buffers.h"
 #include "analyze/try/try-draft.h"
 
 static const struct cts_trial_op *op_at(const struct cts_try_draft *draft, uint32_t op)
@@ -94,7 +96,9 @@ static enum cts_status overlap(struct cts_try_draft *draft, const struct cts_try
         return cts_fail(error, CTS_USAGE,
                         "--overlap takes two launches, copies or memsets in the program's order");
     const uint32_t before = cts_try_draft_before(draft, change->op);
-    enum cts_status status = leave_lane(draft, change->other, error);
+    /* what came after the second came after the first, which was before it */
+    enum cts_status status = follow_both(draft, change, error);
+    if (!status) status = leave_lane(draft, change->other, error);
     size_t kept = 0;
     for (size_t i = 0; i < second->afters.count; i++)
         if (second->afters.items[i] != change->op)
@@ -118,6 +122,50 @@ static void serialize(struct cts_try_draft *draft)
 {
     for (uint32_t i = 0; i < draft->options->stretch->op_count; i++)
         draft->entries[i].host_waits = op_at(draft, i)->kind != CTS_TRIAL_WAIT;
+}
+
+/* The host asks for a graph at once. */
+static enum cts_status drop_gaps(struct cts_try_draft *draft, struct cts_error *error)
+{
+    for (size_t i = 0; i < draft->options->stretch->op_count; i++) {
+        struct cts_try_entry *const entry = &draft->entries[i];
+        if (op_at(draft, (uint32_t)i)->kind != CTS_TRIAL_WAIT) entry->gap_ns = 0;
+        if (entry->is_urgent || entry->is_programmatic)
+            return cts_fail(error, CTS_USAGE, "--graph goes without --priority and --pdl");
+    }
+    return CTS_OK;
+}
+
+static enum cts_status need_ability(const struct cts_try_draft *draft, uint32_t ability,
+                                    const char *option, struct cts_error *error)
+{
+    const struct cts_stretch *const stretch = draft->options->stretch;
+    if (stretch->can & ability) return CTS_OK;
+    return cts_fail(error, CTS_USAGE, "--%s cannot be tried on the %s", option, stretch->device);
+}
+
+static enum cts_status raise_priority(struct cts_try_draft *draft, uint32_t op,
+                                      struct cts_error *error)
+{
+    if (op_at(draft, op)->kind == CTS_TRIAL_WAIT)
+        return cts_fail(error, CTS_USAGE, "--priority takes a launch, copy or memset, not a wait");
+    draft->entries[op].is_urgent = true;
+    return need_ability(draft, CTS_TRIAL_CAN_PRIORITY, "priority", error);
+}
+
+static enum cts_status launch_early(struct cts_try_draft *draft, uint32_t op,
+                                    struct cts_error *error)
+{
+    const uint32_t before = cts_try_draft_before(draft, op);
+    const enum cts_status status = need_ability(draft, CTS_TRIAL_CAN_PDL, "pdl", error);
+    if (status) return status;
+    if (op_at(draft, op)->kind != CTS_TRIAL_LAUNCH || before == CTS_TRIAL_NONE ||
+        op_at(draft, before)->kind != CTS_TRIAL_LAUNCH || !op_at(draft, op)->grid[0] ||
+        !op_at(draft, before)->grid[0])
+        return cts_fail(error, CTS_USAGE,
+                        "--pdl takes a launch of a kernel that follows another one in its stream");
+    draft->entries[op].is_programmatic = true;
+    return CTS_OK;
 }
 
 static enum cts_status apply(struct cts_try_draft *draft, const struct cts_try_change *change,
@@ -145,8 +193,16 @@ static enum cts_status apply(struct cts_try_draft *draft, const struct cts_try_c
     case CTS_TRY_SERIAL:
         serialize(draft);
         return CTS_OK;
-    case CTS_TRY_ORDER_NEEDED:
+    case CTS_TRY_GRAPH:
+        return drop_gaps(draft, error);
+    case CTS_TRY_PRIORITY:
+        return raise_priority(draft, change->op, error);
+    case CTS_TRY_PDL:
+        return launch_early(draft, change->op, error);
+    case CTS_TRY_ORDER:
     case CTS_TRY_STREAMS:
+    case CTS_TRY_SECOND_BUFFER:
+    case CTS_TRY_CTA_ORDER:
     case CTS_TRY_CHANGE_KINDS:
         break;
     }
@@ -212,12 +268,129 @@ static enum cts_status copy_away(const struct cts_try_draft *draft, uint32_t cop
         const struct cts_try_need *const need = &needs->items[i];
         const uint32_t step = step_of(plan, need->to);
         if (need->from != copy || !need->raw_bytes || step == CTS_TRIAL_NONE) continue;
-        status = cts_trial_plan_add_pointer(
-            plan, &(struct cts_trial_pointer){step, op->destination, op->bytes, op->source}, error);
+        status = cts_trial_plan_add_pointer(plan,
+                                            &(struct cts_trial_pointer){.step = step,
+                                                                        .buffer = CTS_TRIAL_NONE,
+                                                                        .from = op->destination,
+                                                                        .size_bytes = op->bytes,
+                                                                        .to = op->source},
+                                            error);
     }
     if (!status && !is_rewritten(needs, copy, op->bytes) && !is_live_before(draft, op))
         status = cts_trial_plan_add_unused(
             plan, &(struct cts_trial_range){op->destination, op->bytes}, error);
+    return status;
+}
+
+/* ---- second buffers ---- */
+
+/* The plan, and what second buffers make of the stretch. */
+struct renaming {
+    const struct cts_try_plan_options *options;
+    struct cts_try_renamed renamed;
+    struct cts_trial_plan *plan;
+    bool is_used;
+};
+
+static uint32_t times_given(const struct cts_try_change *changes, size_t count, uint32_t region)
+{
+    uint32_t times = 0;
+    for (size_t i = 0; i < count; i++)
+        times += changes[i].kind == CTS_TRY_SECOND_BUFFER && changes[i].region == region;
+    return times;
+}
+
+static enum cts_status rename_one(struct renaming *renaming,
+                                  const struct cts_try_second_buffer *wish, struct cts_error *error)
+{
+    const struct cts_stretch *const stretch = renaming->options->stretch;
+    struct cts_try_renamed *const renamed = &renaming->renamed;
+    enum cts_status status =
+        cts_try_rename(stretch, renaming->is_used ? &renamed->needs : renaming->options->needs,
+                       wish, renamed, error);
+    renaming->is_used |= !status;
+    for (uint32_t i = 0; i < wish->extra && !status; i++)
+        status = cts_trial_plan_add_buffer(renaming->plan,
+                                           stretch->regions[wish->region].size_bytes, error);
+    return status;
+}
+
+static enum cts_status rename_all(const struct cts_try_draft *draft,
+                                  const struct cts_try_change *changes, size_t count,
+                                  struct renaming *renaming, struct cts_error *error)
+{
+    enum cts_status status = CTS_OK;
+    for (size_t i = 0; i < count && !status; i++) {
+        const uint32_t region = changes[i].region;
+        if (changes[i].kind != CTS_TRY_SECOND_BUFFER || times_given(changes, i, region)) continue;
+        const struct cts_try_second_buffer wish = {region, times_given(changes, count, region),
+                                                   (uint32_t)renaming->plan->buffer_count};
+        status = need_data(draft, "second-buffer", error);
+        if (!status) status = rename_one(renaming, &wish, error);
+    }
+    return status;
+}
+
+static enum cts_status add_place(const struct cts_stretch *stretch,
+                                 const struct cts_try_placing *place, uint32_t step,
+                                 struct cts_trial_plan *plan, struct cts_error *error)
+{
+    const struct cts_trial_region *const region = &stretch->regions[place->region];
+    const struct cts_trial_pointer pointer = {
+        step, place->buffer, true, region->address, region->size_bytes, 0};
+    return cts_trial_plan_add_pointer(plan, &pointer, error);
+}
+
+static enum cts_status add_places(const struct cts_stretch *stretch,
+                                  const struct cts_try_placings *places,
+                                  struct cts_trial_plan *plan, struct cts_error *error)
+{
+    enum cts_status status = CTS_OK;
+    for (size_t i = 0; i < places->count && !status; i++) {
+        const struct cts_try_placing *const place = &places->items[i];
+        if (place->op == CTS_TRIAL_NONE)
+            status = add_place(stretch, place, CTS_TRIAL_NONE, plan, error);
+        for (uint32_t step = 0; step < plan->step_count && !status; step++)
+            if (place->op != CTS_TRIAL_NONE && plan->steps[step].op == place->op)
+                status = add_place(stretch, place, step, plan, error);
+    }
+    return status;
+}
+
+/* ---- the order of CTAs ---- */
+
+static enum cts_status order_step(const struct cts_try_draft *draft, uint32_t step,
+                                  const struct cts_try_cta_order *order,
+                                  struct cts_trial_plan *plan, struct cts_error *error)
+{
+    uint32_t *ctas = NULL;
+    const struct cts_trial_op *const op = op_at(draft, plan->steps[step].op);
+    enum cts_status status = cts_try_order_ctas(order, op->grid, &ctas, error);
+    if (!status)
+        status = cts_trial_plan_set_ctas(plan, step, ctas, op->grid[0] * op->grid[1] * op->grid[2],
+                                         error);
+    free(ctas);
+    return status;
+}
+
+static enum cts_status order_ctas(const struct cts_try_draft *draft,
+                                  const struct cts_try_change *change, struct cts_trial_plan *plan,
+                                  struct cts_error *error)
+{
+    enum cts_status status = CTS_OK;
+    if (!(draft->options->stretch->can & CTS_TRIAL_CAN_CTA_ORDER))
+        return cts_fail(error, CTS_USAGE,
+                        "--cta-order is tried on the CPU device: the program is not built by "
+                        "'ctascope cc' for it");
+    if (change->op != CTS_TRIAL_NONE && op_at(draft, change->op)->kind != CTS_TRIAL_LAUNCH)
+        return cts_fail(error, CTS_USAGE, "--cta-order takes a launch");
+    for (uint32_t i = 0; i < plan->step_count && !status; i++) {
+        const uint32_t op = plan->steps[i].op;
+        if (op == CTS_TRIAL_NONE || op_at(draft, op)->kind != CTS_TRIAL_LAUNCH ||
+            plan->steps[i].cta_count || (change->op != CTS_TRIAL_NONE && change->op != op))
+            continue;
+        status = order_step(draft, i, change->cta_order, plan, error);
+    }
     return status;
 }
 
@@ -228,14 +401,41 @@ static enum cts_status schedule(struct cts_try_draft *draft, const struct cts_tr
                                 size_t count, struct cts_error *error)
 {
     bool is_asked = false;
+    bool raw_only = false;
     uint32_t streams = 0;
     for (size_t i = 0; i < count; i++) {
-        is_asked |= changes[i].kind == CTS_TRY_ORDER_NEEDED || changes[i].kind == CTS_TRY_STREAMS;
+        is_asked |= changes[i].kind == CTS_TRY_ORDER || changes[i].kind == CTS_TRY_STREAMS;
+        raw_only |= changes[i].kind == CTS_TRY_ORDER && changes[i].raw_only;
         if (changes[i].kind == CTS_TRY_STREAMS) streams = changes[i].streams;
     }
     if (!is_asked) return CTS_OK;
-    const enum cts_status status = need_data(draft, streams ? "streams" : "order needed", error);
+    enum cts_status status = need_data(draft,
+                                       raw_only  ? "order true"
+                                       : streams ? "streams"
+                                                 : "order needed",
+                                       error);
+    if (!status && raw_only)
+        status = cts_try_check_true_order(draft->options->stretch, draft->options->needs, error);
     return status ? status : cts_try_draft_schedule(draft, streams, error);
+}
+
+/* What needs the steps of the plan. */
+static enum cts_status finish(const struct cts_try_draft *draft,
+                              const struct cts_try_change *changes, size_t count,
+                              struct cts_trial_plan *plan, struct cts_error *error)
+{
+    const struct cts_try_plan_options *const options = draft->options;
+    enum cts_status status = CTS_OK;
+    for (size_t i = 0; i < count && !status; i++) {
+        if (changes[i].kind == CTS_TRY_COPY_AWAY)
+            status = copy_away(draft, changes[i].op, plan, error);
+        if (changes[i].kind == CTS_TRY_CTA_ORDER)
+            status = order_ctas(draft, &changes[i], plan, error);
+        plan->is_graph |= changes[i].kind == CTS_TRY_GRAPH;
+    }
+    for (size_t i = 0; i < options->dead_count && count && !status; i++)
+        status = cts_trial_plan_add_dead(plan, &options->dead[i], error);
+    return status;
 }
 
 enum cts_status cts_try_plan(const struct cts_try_plan_options *options,
@@ -243,17 +443,19 @@ enum cts_status cts_try_plan(const struct cts_try_plan_options *options,
                              struct cts_trial_plan *plan, struct cts_error *error)
 {
     struct cts_try_draft draft;
+    struct renaming renaming = {.options = options, .plan = plan};
+    struct cts_try_plan_options used = *options;
     *plan = (struct cts_trial_plan){.is_baseline = !count};
-    enum cts_status status = cts_try_draft_make(options, &draft, error);
+    enum cts_status status = cts_try_draft_make(&used, &draft, error);
+    if (!status) status = rename_all(&draft, changes, count, &renaming, error);
+    if (renaming.is_used) used.needs = &renaming.renamed.needs;
     if (!status) status = schedule(&draft, changes, count, error);
     for (size_t i = 0; i < count && !status; i++) status = apply(&draft, &changes[i], error);
     if (!status) status = cts_try_draft_write(&draft, plan, error);
-    for (size_t i = 0; i < count && !status; i++)
-        if (changes[i].kind == CTS_TRY_COPY_AWAY)
-            status = copy_away(&draft, changes[i].op, plan, error);
-    for (size_t i = 0; i < options->dead_count && count && !status; i++)
-        status = cts_trial_plan_add_dead(plan, &options->dead[i], error);
+    if (!status) status = add_places(options->stretch, &renaming.renamed.placings, plan, error);
+    if (!status) status = finish(&draft, changes, count, plan, error);
     cts_try_draft_release(&draft);
+    cts_try_renamed_release(&renaming.renamed);
     if (status) cts_trial_plan_release(plan);
     return status;
 }

@@ -38,6 +38,7 @@ struct cts_launch_request {
     uint32_t grid[3], block[3];
     uint32_t dynamic_shared_bytes;
     void **args;                     /* one pointer per parameter; lives until the call returns */
+    const uint32_t *cta_order;       /* by place: the CTA that begins there; NULL: by index */
     bool cooperative;                /* grid-wide barriers allowed */
     bool record;                     /* use the instrumented version */
     uint32_t launch;                 /* catalogue id */

@@ -5,7 +5,7 @@
 
 #include "common/array.h"
 
-enum { PART_BYTES = 1 << 20, SPOILT = 0xa5 };
+enum { PART_BYTES = 1 << 20 };
 
 static size_t page_count(const struct cts_try_region *region)
 {
@@ -127,7 +127,7 @@ static void spoil_payload(const struct cts_try_region *region, const struct cts_
 static void spoil(struct cts_trial_range range, const struct cts_try_device *device)
 {
     uint8_t part[CTS_TRY_PAGE_BYTES];
-    memset(part, SPOILT, sizeof part);
+    memset(part, CTS_TRY_SPOILT, sizeof part);
     for (uint64_t at = 0; at < range.size_bytes; at += sizeof part) {
         const uint64_t left = range.size_bytes - at;
         device->write(device->state, range.address + at, part,

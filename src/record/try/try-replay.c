@@ -41,6 +41,21 @@ static uint64_t sum_busy_ns(struct cts_try_span *spans, size_t count)
     return busy_ns;
 }
 
+/* Asks for the graph that begins with a step; `*last`: the step behind it. */
+static enum cts_status ask_for_graph(struct cts_try_replay *replay, size_t first, size_t *last,
+                                     struct cts_error *error)
+{
+    const struct cts_try_device *const device = replay->device;
+    const uint64_t start_ns = cts_clock_ns();
+    *last = cts_try_graph_end(replay->plan, first);
+    const enum cts_status status = device->issue_graph(device->state, first, *last, error);
+    replay->issue_ns += cts_clock_ns() - start_ns;
+    replay->issue_count++;
+    if (!status && replay->plan->steps[*last - 1].host_waits)
+        device->wait(device->state, *last - 1);
+    return status;
+}
+
 static enum cts_status ask(struct cts_try_replay *replay, size_t index, struct cts_error *error)
 {
     const struct cts_try_device *const device = replay->device;
@@ -82,10 +97,17 @@ static enum cts_status run_once(struct cts_try_replay *replay, bool timed,
     enum cts_status status = device->begin(device->state, replay->plan, timed, error);
     if (status) return status;
     const uint64_t start_ns = cts_clock_ns();
-    for (size_t i = 0; i < replay->plan->step_count && !status; i++) status = ask(replay, i, error);
+    for (size_t i = 0, next; i < replay->plan->step_count && !status; i = next) {
+        next = i + 1;
+        if (replay->plan->is_graph && replay->plan->steps[i].op != CTS_TRIAL_NONE)
+            status = ask_for_graph(replay, i, &next, error);
+        else
+            status = ask(replay, i, error);
+    }
     replay->fault[0] = '\0';
     (void)device->end(device->state, replay->spans, replay->fault);
     time->elapsed_ns = cts_clock_ns() - start_ns;
+    if (!replay->fault[0]) device->bring_back(device->state);
     return timed && !status ? sum_spans(replay, &time->busy_ns, error) : status;
 }
 
@@ -105,8 +127,10 @@ enum cts_status cts_try_run_probed(struct cts_try_replay *replay,
                                    uint8_t *values, struct cts_error *error)
 {
     const struct cts_try_device *const device = replay->device;
+    struct cts_trial_plan plan = *replay->plan;
+    plan.is_graph = false; /* a graph cannot be stopped after each of its nodes */
     cts_try_memory_restore(replay->memory, device, false);
-    enum cts_status status = device->begin(device->state, replay->plan, false, error);
+    enum cts_status status = device->begin(device->state, &plan, false, error);
     for (size_t i = 0; i < replay->plan->step_count && !status; i++) {
         const uint32_t op = replay->plan->steps[i].op;
         if (op == CTS_TRIAL_NONE) continue;

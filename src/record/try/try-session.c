@@ -186,7 +186,14 @@ static enum cts_status run_trial(struct trial *trial, const struct cts_trial_pla
     take_medians(trial, plan);
     if (trial->replay.issue_count)
         result->issue_ns = trial->replay.issue_ns / trial->replay.issue_count;
-    if (plan->is_baseline) return cts_try_sum_up(trial->session->memory, result, error);
+    if (plan->is_baseline) {
+        struct cts_try_edge edge = {0};
+        const struct cts_try_device *const device = trial->session->device;
+        if (device->measure_edge) device->measure_edge(device->state, &edge);
+        result->edge_ns = edge.latency_ns;
+        result->edge_issue_ns = edge.issue_ns;
+        return cts_try_sum_up(trial->session->memory, result, error);
+    }
     return result->difference_count ? find_origins(trial, plan, error) : CTS_OK;
 }
 
@@ -201,7 +208,9 @@ static enum cts_status answer(const struct cts_try_session *session,
                           .replay = {.device = session->device, .memory = session->memory}};
     struct cts_error why = {0};
     struct cts_buffer message = {0};
-    if (run_trial(&trial, plan, &why)) { /* an answer like any other */
+    const enum cts_status failed = run_trial(&trial, plan, &why);
+    if (failed) { /* an answer like any other */
+        trial.result.is_refused = failed == CTS_USAGE;
         snprintf(trial.replay.fault, sizeof trial.replay.fault, "%.390s", why.text);
         trial.result.fault = trial.replay.fault;
     }

@@ -10,7 +10,7 @@
 #include "common/array.h"
 #include "common/cursor.h"
 
-enum { HEADER_BYTES = 24, VERSION = 1, TEXT_MAX = 1 << 16 };
+enum { HEADER_BYTES = 24, VERSION = 2, TEXT_MAX = 1 << 16 };
 static const uint64_t message_bytes_max = UINT64_C(1) << 32, item_count_max = UINT64_C(1) << 28;
 
 struct carrier {
@@ -128,11 +128,11 @@ static void numbers64(struct carrier *c, uint64_t **values, size_t *count)
 
 static void carry_op(struct carrier *c, struct cts_trial_op *op)
 {
-    uint32_t *const words[] = {&op->kind,     &op->number,       &op->host_waits,  &op->device,
-                               &op->stream,   &op->thread,       &op->ordinal,     &op->grid[0],
-                               &op->grid[1],  &op->grid[2],      &op->block[0],    &op->block[1],
-                               &op->block[2], &op->shared_bytes, &op->after_first, &op->after_count,
-                               &op->is_linear};
+    uint32_t *const words[] = {
+        &op->kind,        &op->number,    &op->host_waits,   &op->device,       &op->stream,
+        &op->thread,      &op->ordinal,   &op->grid[0],      &op->grid[1],      &op->grid[2],
+        &op->block[0],    &op->block[1],  &op->block[2],     &op->shared_bytes, &op->after_first,
+        &op->after_count, &op->is_linear, &op->resident_ctas};
     for (size_t i = 0; i < sizeof words / sizeof *words; i++) u32(c, words[i]);
     uint64_t *const longs[] = {&op->bytes,  &op->destination, &op->source,
                                &op->gap_ns, &op->start_ns,    &op->end_ns};
@@ -161,7 +161,13 @@ static void carry_stretch(struct carrier *c, struct cts_stretch *stretch)
         items(c, stretch->regions, &stretch->region_count, sizeof *stretch->regions, 30);
     for (size_t i = 0; i < stretch->region_count && !c->status; i++)
         carry_region(c, &stretch->regions[i]);
+    stretch->links = items(c, stretch->links, &stretch->link_count, sizeof *stretch->links, 8);
+    for (size_t i = 0; i < stretch->link_count && !c->status; i++) {
+        u32(c, &stretch->links[i].op);
+        u32(c, &stretch->links[i].region);
+    }
     u64(c, &stretch->elapsed_ns);
+    u32(c, &stretch->can);
     u32(c, &stretch->thread_count);
     u32(c, &stretch->parallel_ctas);
     text(c, &stretch->device);
@@ -186,32 +192,46 @@ static void carry_step(struct carrier *c, struct cts_trial_step *step)
     u32(c, &step->after_count);
     u64(c, &step->gap_ns);
     u64(c, &step->delay_ns);
+    u32(c, &step->is_urgent);
+    u32(c, &step->is_programmatic);
+    u32(c, &step->cta_first);
+    u32(c, &step->cta_count);
+}
+
+static void carry_pointer(struct carrier *c, struct cts_trial_pointer *pointer)
+{
+    u32(c, &pointer->step);
+    u32(c, &pointer->buffer);
+    u32(c, &pointer->is_written);
+    u64(c, &pointer->from);
+    u64(c, &pointer->size_bytes);
+    u64(c, &pointer->to);
+}
+
+static void carry_ranges(struct carrier *c, struct cts_trial_range **ranges, size_t *count)
+{
+    *ranges = items(c, *ranges, count, sizeof **ranges, 16);
+    for (size_t i = 0; i < *count && !c->status; i++) {
+        u64(c, &(*ranges)[i].address);
+        u64(c, &(*ranges)[i].size_bytes);
+    }
 }
 
 static void carry_plan(struct carrier *c, struct cts_trial_plan *plan)
 {
-    plan->steps = items(c, plan->steps, &plan->step_count, sizeof *plan->steps, 36);
+    plan->steps = items(c, plan->steps, &plan->step_count, sizeof *plan->steps, 52);
     for (size_t i = 0; i < plan->step_count && !c->status; i++) carry_step(c, &plan->steps[i]);
     numbers32(c, &plan->afters, &plan->after_count);
-    plan->pointers = items(c, plan->pointers, &plan->pointer_count, sizeof *plan->pointers, 28);
-    for (size_t i = 0; i < plan->pointer_count && !c->status; i++) {
-        u32(c, &plan->pointers[i].step);
-        u64(c, &plan->pointers[i].from);
-        u64(c, &plan->pointers[i].size_bytes);
-        u64(c, &plan->pointers[i].to);
-    }
-    plan->unused = items(c, plan->unused, &plan->unused_count, sizeof *plan->unused, 16);
-    for (size_t i = 0; i < plan->unused_count && !c->status; i++) {
-        u64(c, &plan->unused[i].address);
-        u64(c, &plan->unused[i].size_bytes);
-    }
-    plan->dead = items(c, plan->dead, &plan->dead_count, sizeof *plan->dead, 16);
-    for (size_t i = 0; i < plan->dead_count && !c->status; i++) {
-        u64(c, &plan->dead[i].address);
-        u64(c, &plan->dead[i].size_bytes);
-    }
+    plan->pointers = items(c, plan->pointers, &plan->pointer_count, sizeof *plan->pointers, 36);
+    for (size_t i = 0; i < plan->pointer_count && !c->status; i++)
+        carry_pointer(c, &plan->pointers[i]);
+    carry_ranges(c, &plan->unused, &plan->unused_count);
+    carry_ranges(c, &plan->dead, &plan->dead_count);
+    numbers64(c, &plan->buffers, &plan->buffer_count);
+    numbers32(c, &plan->ctas, &plan->cta_count);
     u32(c, &plan->lane_count);
     u32(c, &plan->repeats);
+    u32(c, &plan->is_graph);
     u32(c, &plan->is_baseline);
 }
 
@@ -251,6 +271,9 @@ static void carry_result(struct carrier *c, struct cts_trial_result *result)
     numbers64(c, &result->step_ns, &result->step_count);
     u64(c, &result->changed_bytes);
     u64(c, &result->issue_ns);
+    u64(c, &result->edge_ns);
+    u64(c, &result->edge_issue_ns);
+    u32(c, &result->is_refused);
     text(c, &result->fault);
 }
 
@@ -359,6 +382,10 @@ enum cts_status cts_trial_get_stretch(const struct cts_buffer *buffer, struct ct
             good = stretch->afters[op->after_first + k] < i;
         if (!good) damaged(&c, "an operation makes no sense");
     }
+    for (size_t i = 0; i < stretch->link_count && !c.status; i++)
+        if (stretch->links[i].op >= stretch->op_count ||
+            stretch->links[i].region >= stretch->region_count)
+            damaged(&c, "an argument points nowhere");
     status = close_message(&c);
     if (status) cts_stretch_release(stretch);
     return status;

@@ -2,7 +2,7 @@
  *
  *   OFFSET SIZE  MEANING (all little-endian)
  *        0    4  "CTST"
- *        4    4  version, 1
+ *        4    4  version, 2
  *        8    4  enum cts_trial_message
  *       12    4  0
  *       16    8  bytes that follow

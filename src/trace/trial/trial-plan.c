@@ -1,4 +1,7 @@
 /* Plans as they grow, and whether they make sense. */
+#include <stdlib.h>
+#include <string.h>
+
 #include "common/array.h"
 #include "trace/trial/trial.h"
 
@@ -14,6 +17,8 @@ void cts_trial_plan_release(struct cts_trial_plan *plan)
     free(plan->pointers);
     free(plan->unused);
     free(plan->dead);
+    free(plan->buffers);
+    free(plan->ctas);
     *plan = (struct cts_trial_plan){0};
 }
 
@@ -65,6 +70,54 @@ enum cts_status cts_trial_plan_add_dead(struct cts_trial_plan *plan,
     return CTS_OK;
 }
 
+enum cts_status cts_trial_plan_add_buffer(struct cts_trial_plan *plan, uint64_t size_bytes,
+                                          struct cts_error *error)
+{
+    if (ROOM(plan->buffers, plan->buffer_count, plan->buffer_capacity, error)) return CTS_MEMORY;
+    plan->buffers[plan->buffer_count++] = size_bytes;
+    return CTS_OK;
+}
+
+enum cts_status cts_trial_plan_set_ctas(struct cts_trial_plan *plan, uint32_t step,
+                                        const uint32_t *ctas, uint32_t count,
+                                        struct cts_error *error)
+{
+    const size_t first = plan->cta_count;
+    assert(step < plan->step_count && !plan->steps[step].cta_count);
+    if (first + count > plan->cta_capacity &&
+        cts_array_grow((void **)&plan->ctas, &plan->cta_capacity, first + count, sizeof *plan->ctas,
+                       error))
+        return CTS_MEMORY;
+    memcpy(plan->ctas + first, ctas, count * sizeof *ctas);
+    plan->cta_count += count;
+    plan->steps[step].cta_first = (uint32_t)first;
+    plan->steps[step].cta_count = count;
+    return CTS_OK;
+}
+
+/* Every CTA of the launch once. */
+static enum cts_status check_ctas(const struct cts_trial_plan *plan, size_t i,
+                                  const struct cts_trial_op *op, struct cts_error *error)
+{
+    const struct cts_trial_step *const step = &plan->steps[i];
+    const uint64_t count = (uint64_t)op->grid[0] * op->grid[1] * op->grid[2];
+    if (!step->cta_count) return CTS_OK;
+    if (step->cta_first > plan->cta_count || step->cta_count > plan->cta_count - step->cta_first ||
+        op->kind != CTS_TRIAL_LAUNCH || step->cta_count != count)
+        return cts_fail(error, CTS_FORMAT, "step %zu: an order of %u CTAs for %llu", i,
+                        step->cta_count, (unsigned long long)count);
+    bool *const seen = cts_array_zeroed(step->cta_count, sizeof *seen, error);
+    if (!seen) return CTS_MEMORY;
+    bool good = true;
+    for (uint32_t k = 0; k < step->cta_count && good; k++) {
+        const uint32_t cta = plan->ctas[step->cta_first + k];
+        good = cta < step->cta_count && !seen[cta];
+        if (good) seen[cta] = true;
+    }
+    free(seen);
+    return good ? CTS_OK : cts_fail(error, CTS_FORMAT, "step %zu: a CTA is missing", i);
+}
+
 static enum cts_status check_step(const struct cts_trial_plan *plan,
                                   const struct cts_stretch *stretch, size_t i,
                                   struct cts_error *error)
@@ -82,6 +135,21 @@ static enum cts_status check_step(const struct cts_trial_plan *plan,
     for (uint32_t k = 0; k < step->after_count; k++)
         if (plan->afters[step->after_first + k] >= i)
             return cts_fail(error, CTS_FORMAT, "step %zu comes after a later step", i);
+    return step->op == CTS_TRIAL_NONE ? CTS_OK
+                                      : check_ctas(plan, i, &stretch->ops[step->op], error);
+}
+
+static enum cts_status check_pointer(const struct cts_trial_plan *plan, size_t i,
+                                     struct cts_error *error)
+{
+    const struct cts_trial_pointer *const pointer = &plan->pointers[i];
+    if (pointer->step >= plan->step_count &&
+        (pointer->step != CTS_TRIAL_NONE || pointer->buffer == CTS_TRIAL_NONE))
+        return cts_fail(error, CTS_FORMAT, "pointer %zu: no step %u", i, pointer->step);
+    if (pointer->buffer == CTS_TRIAL_NONE) return CTS_OK;
+    if (pointer->buffer >= plan->buffer_count || pointer->to > plan->buffers[pointer->buffer] ||
+        pointer->size_bytes > plan->buffers[pointer->buffer] - pointer->to)
+        return cts_fail(error, CTS_FORMAT, "pointer %zu lies outside of its buffer", i);
     return CTS_OK;
 }
 
@@ -92,9 +160,7 @@ enum cts_status cts_trial_plan_check(const struct cts_trial_plan *plan,
     for (size_t i = 0; i < plan->step_count && !status; i++)
         status = check_step(plan, stretch, i, error);
     for (size_t i = 0; i < plan->pointer_count && !status; i++)
-        if (plan->pointers[i].step >= plan->step_count)
-            status =
-                cts_fail(error, CTS_FORMAT, "pointer %zu: no step %u", i, plan->pointers[i].step);
+        status = check_pointer(plan, i, error);
     if (!status && (!plan->repeats || plan->repeats > 10000))
         status = cts_fail(error, CTS_FORMAT, "%u repeats", plan->repeats);
     return status;

@@ -2,6 +2,7 @@
 #include "trace/trial/trial.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "common/array.h"
 
@@ -16,6 +17,7 @@ void cts_stretch_release(struct cts_stretch *stretch)
     free(stretch->ops);
     free(stretch->afters);
     free(stretch->regions);
+    free(stretch->links);
     free(stretch->storage);
     *stretch = (struct cts_stretch){0};
 }
@@ -50,6 +52,31 @@ enum cts_status cts_stretch_add_region(struct cts_stretch *stretch,
         return CTS_MEMORY;
     stretch->regions[stretch->region_count++] = *region;
     return CTS_OK;
+}
+
+static enum cts_status add_link(struct cts_stretch *stretch, uint32_t op, uint32_t region,
+                                struct cts_error *error)
+{
+    for (size_t i = stretch->link_count; i && stretch->links[i - 1].op == op; i--)
+        if (stretch->links[i - 1].region == region) return CTS_OK;
+    if (ROOM(stretch->links, stretch->link_count, stretch->link_capacity, error)) return CTS_MEMORY;
+    stretch->links[stretch->link_count++] = (struct cts_trial_link){op, region};
+    return CTS_OK;
+}
+
+enum cts_status cts_stretch_add_links(struct cts_stretch *stretch, uint32_t op,
+                                      const void *argument, size_t size_bytes,
+                                      struct cts_error *error)
+{
+    enum cts_status status = CTS_OK;
+    for (size_t at = 0; at + 8 <= size_bytes && !status; at += 8) {
+        uint64_t value;
+        memcpy(&value, (const char *)argument + at, sizeof value);
+        for (uint32_t i = 0; i < stretch->region_count && !status; i++)
+            if (value - stretch->regions[i].address < stretch->regions[i].size_bytes)
+                status = add_link(stretch, op, i, error);
+    }
+    return status;
 }
 
 void cts_trial_result_release(struct cts_trial_result *result)

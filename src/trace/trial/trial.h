@@ -38,6 +38,7 @@ struct cts_trial_op {
     uint32_t device, stream, thread; /* numbers, from 0, in the order of first use in the stretch */
     uint32_t ordinal;                /* launch: index in its stream, from the program's start */
     uint32_t grid[3], block[3], shared_bytes; /* launch */
+    uint32_t resident_ctas;            /* launch: so many of its CTAs run at a time; 0: unknown */
     uint32_t after_first, after_count; /* in `afters`: what must have ended before this begins, or
                                           for a wait before the host goes on */
     uint64_t bytes;                    /* copy, memset: written */
@@ -59,6 +60,14 @@ struct cts_trial_region {
     const char *kind;       /* "device", "managed", "pinned", "variable", "array", "payload" */
 };
 
+/* An argument of a launch points into a region. */
+struct cts_trial_link {
+    uint32_t op, region;
+};
+
+/* What a device can change in a replay, as bits. */
+enum { CTS_TRIAL_CAN_PRIORITY = 1, CTS_TRIAL_CAN_PDL = 2, CTS_TRIAL_CAN_CTA_ORDER = 4 };
+
 struct cts_stretch {
     struct cts_trial_op *ops;
     size_t op_count, op_capacity;
@@ -66,7 +75,10 @@ struct cts_stretch {
     size_t after_count, after_capacity;
     struct cts_trial_region *regions;
     size_t region_count, region_capacity;
+    struct cts_trial_link *links; /* by operation */
+    size_t link_count, link_capacity;
     uint64_t elapsed_ns;    /* the program's own pass */
+    uint32_t can;           /* CTS_TRIAL_CAN_... */
     uint32_t thread_count;  /* host threads that asked for operations */
     uint32_t parallel_ctas; /* CTAs that the device runs at a time */
     const char *device;     /* its name */
@@ -85,6 +97,11 @@ CTS_MUST_CHECK enum cts_status cts_stretch_add_after(struct cts_stretch *stretch
 CTS_MUST_CHECK enum cts_status cts_stretch_add_region(struct cts_stretch *stretch,
                                                       const struct cts_trial_region *region,
                                                       struct cts_error *error);
+/* Adds a link for each region that an argument points into: every aligned word of 8 bytes counts.
+ */
+CTS_MUST_CHECK enum cts_status cts_stretch_add_links(struct cts_stretch *stretch, uint32_t op,
+                                                     const void *argument, size_t size_bytes,
+                                                     struct cts_error *error);
 
 /* ---- the plan ---- */
 
@@ -95,12 +112,20 @@ struct cts_trial_step {
     uint32_t after_first, after_count; /* in `afters`: steps before this one */
     uint64_t gap_ns;                   /* the host pauses before it asks for the step */
     uint64_t delay_ns;                 /* the lane pauses before the step */
+    uint32_t is_urgent;                /* its lane has the device's highest priority */
+    uint32_t is_programmatic;      /* a launch that may begin while the launch before it in its lane
+                                      still runs: its kernel waits by itself */
+    uint32_t cta_first, cta_count; /* in `ctas`: the CTAs of a launch in the order in which they
+                                      begin, by their linear index in the grid; 0: as they are */
 };
 
 /* Pointers into [from, from + size) in a step's arguments, or where a copy reads, become pointers
  * into memory at `to`. */
 struct cts_trial_pointer {
-    uint32_t step;
+    uint32_t step;       /* CTS_TRIAL_NONE: when all have ended, the bytes at `to`, in a buffer, are
+                            copied to `from`, outside of the measured time */
+    uint32_t buffer;     /* `to` is an offset in this buffer of the plan; CTS_TRIAL_NONE: address */
+    uint32_t is_written; /* where a copy or memset writes, too */
     uint64_t from, size_bytes, to;
 };
 
@@ -120,8 +145,13 @@ struct cts_trial_plan {
     size_t unused_count, unused_capacity;
     struct cts_trial_range *dead; /* ascending, apart: memory that nobody reads after the stretch */
     size_t dead_count, dead_capacity;
+    uint64_t *buffers; /* sizes of memory that the device adds; spoilt before each replay */
+    size_t buffer_count, buffer_capacity;
+    uint32_t *ctas;
+    size_t cta_count, cta_capacity;
     uint32_t lane_count;
     uint32_t repeats;
+    uint32_t is_graph;    /* what the host asks for between two of its waits is one graph */
     uint32_t is_baseline; /* the plan is the unchanged one that later trials are measured against */
 };
 
@@ -135,6 +165,14 @@ CTS_MUST_CHECK enum cts_status cts_trial_plan_add_after(struct cts_trial_plan *p
 CTS_MUST_CHECK enum cts_status cts_trial_plan_add_pointer(struct cts_trial_plan *plan,
                                                           const struct cts_trial_pointer *pointer,
                                                           struct cts_error *error);
+/* Adds memory; its number is the count of buffers before. */
+CTS_MUST_CHECK enum cts_status cts_trial_plan_add_buffer(struct cts_trial_plan *plan,
+                                                         uint64_t size_bytes,
+                                                         struct cts_error *error);
+/* The CTAs of a step that has no order yet. */
+CTS_MUST_CHECK enum cts_status cts_trial_plan_set_ctas(struct cts_trial_plan *plan, uint32_t step,
+                                                       const uint32_t *ctas, uint32_t count,
+                                                       struct cts_error *error);
 CTS_MUST_CHECK enum cts_status cts_trial_plan_add_unused(struct cts_trial_plan *plan,
                                                          const struct cts_trial_range *range,
                                                          struct cts_error *error);
@@ -177,6 +215,10 @@ struct cts_trial_result {
     size_t repeats, step_count;
     uint64_t changed_bytes; /* baseline: bytes of regions that the stretch changes */
     uint64_t issue_ns;      /* that the host spends to ask for a step, on average */
+    uint64_t edge_ns;       /* baseline: from the end of a step until one in another lane that comes
+                               after it begins, more than in the same lane */
+    uint64_t edge_issue_ns; /* baseline: that the host spends more to ask for that */
+    uint32_t is_refused;    /* the device cannot make the change; `fault` says why */
     const char *fault;      /* why a replay failed; "": none did */
     void *storage;          /* owned: what `fault` lies in */
 };

@@ -438,8 +438,9 @@ static void start_warps(struct cts_cta *cta, const struct cts_grid *launch)
     cta->barriers = 0;
 }
 
-struct cts_cta *cts_cta_new(struct cts_worker *worker, struct cts_grid *launch, uint64_t index)
+struct cts_cta *cts_cta_new(struct cts_worker *worker, struct cts_grid *launch, uint64_t place)
 {
+    const uint64_t index = cts_grid_cta_at(launch, place);
     struct cts_cta *const cta = take_cta(worker);
     if (!cta) return NULL;
     char *const window =

@@ -133,7 +133,7 @@ static bool start_one(struct host *host)
     if (!cta) {
         struct cts_cta *const any = host->worker->straight_cta;
         any->worker = host->worker;
-        cts_grid_cta_position(launch, host->next, any->context.ctaid);
+        cts_grid_cta_position(launch, cts_grid_cta_at(launch, host->next), any->context.ctaid);
         cts_fault_set(any, UINT32_MAX, CTS_FAULT_MEMORY, "no memory for a CTA");
         return false;
     }

@@ -159,7 +159,8 @@ static void run_chunk(void *argument)
     cts_fiber_entered();
     cts_grid_cta_position(launch, chunk->first, cta->context.ctaid);
     for (uint64_t i = 0; i < chunk->count && !cts_grid_stopped(launch); i++) {
-        cta->index = chunk->first + i;
+        cta->index = cts_grid_cta_at(launch, chunk->first + i);
+        if (request->cta_order) cts_grid_cta_position(launch, cta->index, cta->context.ctaid);
         if (launch->rows && cts_grid_instruments_cta(launch, cta->index)) {
             record_cta(worker, launch, cta->index);
         } else {

@@ -93,6 +93,11 @@ struct cts_grid {
 /* grid-share.c. The next run of CTAs: first .. first + result - 1; 0 when none is left. */
 uint64_t cts_grid_take(struct cts_grid *launch, uint64_t most, uint64_t *first);
 void cts_grid_cta_position(const struct cts_grid *launch, uint64_t cta, uint32_t position[3]);
+/* The CTA that begins at a place: that of the same index, unless the launch has another order. */
+static inline uint64_t cts_grid_cta_at(const struct cts_grid *launch, uint64_t place)
+{
+    return launch->request->cta_order ? launch->request->cta_order[place] : place;
+}
 
 static inline bool cts_grid_stopped(const struct cts_grid *launch)
 {
@@ -270,7 +275,7 @@ enum cts_cta_outcome {
     CTS_CTA_FAULT,
     CTS_CTA_STOPPED,
 };
-struct cts_cta *cts_cta_new(struct cts_worker *worker, struct cts_grid *launch, uint64_t index);
+struct cts_cta *cts_cta_new(struct cts_worker *worker, struct cts_grid *launch, uint64_t place);
 void cts_cta_free(struct cts_cta *cta); /* also with fibers that have not ended */
 enum cts_cta_outcome cts_cta_run(struct cts_cta *cta);
 void cts_cta_fill_context(struct cts_cta *cta, struct cts_grid *launch, char *window);

@@ -431,6 +431,7 @@ void cts_try_capture_open(uint64_t limit_bytes, const struct cts_try_device *use
     capture.memory.limit_bytes = limit_bytes;
     capture.stretch.device = "ctascope CPU device";
     capture.stretch.parallel_ctas = cts_engine_worker_count();
+    capture.stretch.can = CTS_TRIAL_CAN_CTA_ORDER;
     cts_ranges_each(note_range);
     cts_streams_lock();
     for (size_t i = 0; i < known.count; i++) save_range(&known.items[i]);
@@ -520,6 +521,22 @@ static enum cts_status close_operations(struct cts_error *error)
     return status;
 }
 
+/* Regions are known when the stretch ends. */
+static enum cts_status link_arguments(struct cts_error *error)
+{
+    enum cts_status status = CTS_OK;
+    for (size_t i = 0; i < capture.operation_count && !status; i++) {
+        const struct cts_try_operation *const operation = capture.operations[i];
+        if (!operation || operation->work.kind != CTS_WORK_LAUNCH) continue;
+        const struct cts_kernel_desc *const kernel = operation->work.launch.kernel->desc;
+        for (uint32_t k = 0; k < kernel->parameter_count && !status; k++)
+            status =
+                cts_stretch_add_links(&capture.stretch, (uint32_t)i, operation->work.launch.args[k],
+                                      kernel->parameters[k].size_bytes, error);
+    }
+    return status;
+}
+
 static enum cts_status close_regions(struct cts_error *error)
 {
     const size_t count = capture.stretch.region_count;
@@ -546,7 +563,8 @@ struct cts_try_capture *cts_try_capture_close(void)
     cts_streams_unlock();
     for (int i = 0; i < cts_device_count(); i++)
         if (cts_sticky(i) != cudaSuccess) refuse("a kernel of the stretch failed");
-    if (!capture.refusal[0] && (close_regions(&error) || close_operations(&error)))
+    if (!capture.refusal[0] &&
+        (close_regions(&error) || link_arguments(&error) || close_operations(&error)))
         refuse("%s", error.text);
     capture.stretch.refusal = capture.refusal;
     return &capture;

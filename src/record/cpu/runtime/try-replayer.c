@@ -8,6 +8,8 @@
 #include "common/array.h"
 #include "try-capture.h"
 
+enum { BUFFER_ALIGNMENT = 4096 };
+
 struct step {
     struct cts_point point; /* where it stands: a reference */
     struct cts_try_span span;
@@ -20,6 +22,8 @@ static struct CUstream_st **lanes;
 static size_t lane_count;
 static struct step *steps;
 static size_t step_count;
+static uint8_t **buffers; /* of the plan */
+static size_t buffer_count;
 static char fault_text[CTS_TRY_FAULT_BYTES];
 static _Atomic bool has_failed;
 
@@ -38,9 +42,19 @@ static void release_steps(void)
     step_count = 0;
 }
 
+/* Freed here and not through a range: replays alone know them. */
+static void release_buffers(void)
+{
+    for (size_t i = 0; i < buffer_count; i++) free(buffers[i]);
+    free(buffers);
+    buffers = NULL;
+    buffer_count = 0;
+}
+
 void cts_try_replayer_release(void)
 {
     release_steps();
+    release_buffers();
     cts_streams_lock();
     for (size_t i = 0; i < lane_count; i++) cts_stream_close(lanes[i]);
     cts_streams_unlock();
@@ -74,12 +88,31 @@ static enum cts_status open_lanes(uint32_t count, struct cts_error *error)
                                : cts_fail(error, CTS_MEMORY, "no memory for %u streams", count);
 }
 
+/* The plan's own memory, filled with what no kernel takes for its data. */
+static enum cts_status make_buffers(struct cts_error *error)
+{
+    release_buffers();
+    buffers = cts_array_zeroed(plan->buffer_count, sizeof *buffers, error);
+    if (!buffers) return CTS_MEMORY;
+    for (; buffer_count < plan->buffer_count; buffer_count++) {
+        const uint64_t size =
+            (plan->buffers[buffer_count] + BUFFER_ALIGNMENT) & ~(uint64_t)(BUFFER_ALIGNMENT - 1);
+        buffers[buffer_count] = aligned_alloc(BUFFER_ALIGNMENT, size);
+        if (!buffers[buffer_count])
+            return cts_fail(error, CTS_MEMORY, "no memory for a buffer of %llu bytes",
+                            (unsigned long long)size);
+        memset(buffers[buffer_count], CTS_TRY_SPOILT, size);
+    }
+    return CTS_OK;
+}
+
 static enum cts_status begin(void *state, const struct cts_trial_plan *asked, bool timed,
                              struct cts_error *error)
 {
     (void)state, (void)timed;
     release_steps();
     plan = asked;
+    if (make_buffers(error)) return CTS_MEMORY;
     steps = cts_array_zeroed(plan->step_count, sizeof *steps, error);
     if (!steps) return CTS_MEMORY;
     step_count = plan->step_count;
@@ -96,12 +129,17 @@ static void pause_lane(void *nanoseconds)
     nanosleep(&time, NULL);
 }
 
-/* Where a pointer leads to once the plan's replacements are made. */
-static uint64_t replaced(size_t step, uint64_t value)
+/* Where a pointer leads to once the plan's replacements are made. `writes`: it is where a copy or
+ * memset writes. */
+static uint64_t replaced(size_t step, uint64_t value, bool writes)
 {
     for (size_t i = 0; i < plan->pointer_count; i++) {
         const struct cts_trial_pointer *const p = &plan->pointers[i];
-        if (p->step == step && value - p->from < p->size_bytes) return p->to + (value - p->from);
+        if (p->step != step || value - p->from >= p->size_bytes || (writes && !p->is_written))
+            continue;
+        const uint64_t to =
+            p->buffer == CTS_TRIAL_NONE ? p->to : (uint64_t)buffers[p->buffer] + p->to;
+        return to + (value - p->from);
     }
     return value;
 }
@@ -114,7 +152,7 @@ static void replace_arguments(size_t step, struct cts_work *work)
         for (uint64_t at = 0; at + 8 <= kernel->parameters[i].size_bytes; at += 8) {
             uint64_t value;
             memcpy(&value, (char *)work->launch.args[i] + at, sizeof value);
-            value = replaced(step, value);
+            value = replaced(step, value, false);
             memcpy((char *)work->launch.args[i] + at, &value, sizeof value);
         }
 }
@@ -140,11 +178,17 @@ static bool make_work(size_t index, struct cts_work *work)
     const struct cts_try_operation *const operation = capture->operations[plan->steps[index].op];
     if (!operation || !cts_work_clone(&operation->work, work)) return false;
     if (work->kind == CTS_WORK_COPY) {
+        struct cts_geometry *const g = &work->copy.geometry;
         redirect_copy(operation, work);
-        if (!operation->payload)
-            work->copy.geometry.source = replaced(index, work->copy.geometry.source);
+        if (!operation->payload) g->source = replaced(index, g->source, false);
+        if (!operation->brought) g->destination = replaced(index, g->destination, true);
+    } else if (work->kind == CTS_WORK_MEMSET) {
+        work->memset.geometry.destination =
+            replaced(index, work->memset.geometry.destination, true);
     } else if (work->kind == CTS_WORK_LAUNCH) {
         replace_arguments(index, work);
+        if (plan->steps[index].cta_count)
+            work->launch.cta_order = plan->ctas + plan->steps[index].cta_first;
     }
     return true;
 }
@@ -191,12 +235,38 @@ static enum cts_status issue(void *state, size_t index, struct cts_error *error)
     return result == cudaSuccess ? CTS_OK : cts_fail(error, CTS_MEMORY, "no memory");
 }
 
+/* A graph on the CPU device puts its nodes into streams, too. */
+static enum cts_status issue_graph(void *state, size_t first, size_t last, struct cts_error *error)
+{
+    enum cts_status status = CTS_OK;
+    for (size_t i = first; i < last && !status; i++) status = issue(state, i, error);
+    return status;
+}
+
 static void wait(void *state, size_t index)
 {
     (void)state;
     cts_streams_lock();
     cts_point_wait(&steps[index].point);
     cts_streams_unlock();
+}
+
+static bool is_known(uint64_t address, uint64_t size_bytes)
+{
+    struct cts_range range;
+    return cts_range_find((const void *)address, &range) &&
+           size_bytes <= range.size_bytes - (address - range.address);
+}
+
+/* What the last versions of allocations left in buffers, where the program has them. */
+static void bring_back(void *state)
+{
+    (void)state;
+    for (size_t i = 0; i < plan->pointer_count; i++) {
+        const struct cts_trial_pointer *const p = &plan->pointers[i];
+        if (p->step == CTS_TRIAL_NONE && is_known(p->from, p->size_bytes))
+            memcpy((void *)p->from, buffers[p->buffer] + p->to, p->size_bytes);
+    }
 }
 
 static bool end(void *state, struct cts_try_span *spans, char fault[CTS_TRY_FAULT_BYTES])
@@ -228,7 +298,9 @@ static void write_memory(void *state, uint64_t address, const void *from, size_t
 }
 
 const struct cts_try_device cts_try_cpu_device = {.begin = begin,
+                                                  .bring_back = bring_back,
                                                   .issue = issue,
+                                                  .issue_graph = issue_graph,
                                                   .wait = wait,
                                                   .end = end,
                                                   .read = read_memory,

@@ -236,6 +236,7 @@ static void run_launch(struct cts_work *work, struct CUstream_st *stream, struct
         .file = &launch->kernel->file->loaded,
         .dynamic_shared_bytes = launch->dynamic_shared_bytes,
         .args = launch->args,
+        .cta_order = launch->cta_order,
         .cooperative = launch->cooperative,
         .record = trace->records_accesses,
         .launch = trace->id,

@@ -42,7 +42,9 @@ struct cts_launch_work {
     uint32_t grid[3], block[3];
     uint32_t dynamic_shared_bytes;
     bool cooperative;
-    void **args; /* owned: pointers and copies of the values in one block */
+    void **args;               /* owned: pointers and copies of the values in one block */
+    const uint32_t *cta_order; /* the caller's, longer-lived: CTAs in the order in which they begin;
+                                  NULL: by their index */
 };
 
 struct cts_work {

@@ -18,7 +18,7 @@ static const struct cts_try_device *device;
 
 struct block {
     uint64_t address, size_bytes;
-    const char *kind;
+    const char *kind, *variable;
     uint32_t number; /* among allocations of device memory; CTS_TRIAL_NONE: another kind */
 };
 static struct {
@@ -37,6 +37,13 @@ void cts_gpu_refuse(const char *format, ...)
     va_start(arguments, format);
     vsnprintf(capture.refusal, sizeof capture.refusal, format, arguments);
     va_end(arguments);
+}
+
+void cts_gpu_refuse_call(const char *call)
+{
+    pthread_mutex_lock(&lock);
+    if (capture.is_open) cts_gpu_refuse("the stretch contains %s, which replays cannot make", call);
+    pthread_mutex_unlock(&lock);
 }
 
 /* ---- operations ---- */
@@ -63,6 +70,21 @@ static void describe_copy(const struct cts_gpu_operation *operation, struct cts_
     op->is_linear = 1;
 }
 
+/* How many CTAs of a launch run at a time; 0: unknown. */
+static uint32_t resident_ctas(const struct cts_gpu_launch *launch)
+{
+    int ctas = 0;
+    CUfunction function = launch->function;
+    const struct cts_gpu_driver *const driver = cts_gpu_driver();
+    const CUlaunchConfig *const c = &launch->config;
+    const int threads = (int)(c->blockDimX * c->blockDimY * c->blockDimZ);
+    CUfunction of_kernel = NULL;
+    if (driver->kernel_function(&of_kernel, (CUkernel)function) == CUDA_SUCCESS && of_kernel)
+        function = of_kernel;
+    if (driver->occupancy(&ctas, function, threads, c->sharedMemBytes) != CUDA_SUCCESS) return 0;
+    return ctas > 0 ? (uint32_t)ctas * capture.stretch.parallel_ctas : 0;
+}
+
 static void describe(const struct cts_gpu_operation *operation, struct cts_trial_op *op)
 {
     const CUlaunchConfig *const config = &operation->launch.config;
@@ -80,6 +102,17 @@ static void describe(const struct cts_gpu_operation *operation, struct cts_trial
     memcpy(op->grid, grid, sizeof op->grid);
     memcpy(op->block, block, sizeof op->block);
     op->shared_bytes = config->sharedMemBytes;
+    if (capture.is_open) op->resident_ctas = resident_ctas(&operation->launch);
+}
+
+static void list_kernel(const char *name)
+{
+    struct cts_error error;
+    struct cts_gpu_counts *const c = &cts_gpu_counts;
+    if (c->kernel_count < c->kernel_capacity ||
+        !cts_array_grow((void **)&c->kernels, &c->kernel_capacity, c->kernel_count + 1,
+                        sizeof *c->kernels, &error))
+        c->kernels[c->kernel_count++] = name;
 }
 
 static enum cts_status keep(struct cts_gpu_operation *operation, const struct cts_trial_op *op)
@@ -109,7 +142,63 @@ static void release_operation(struct cts_gpu_operation *operation)
     cts_gpu_release_launch(&operation->launch);
     free(operation->payload);
     if (operation->brought) cts_gpu_driver()->host_free(operation->brought);
+    for (int i = 0; i < 2; i++)
+        if (operation->events[i]) (void)cts_gpu_driver()->event_destroy(operation->events[i]);
     free(operation);
+}
+
+/* ---- times of the program's own pass, measured as those of replays ---- */
+
+static __thread struct cts_gpu_operation *present; /* its call has not returned */
+
+static CUstream stream_of(const struct cts_gpu_operation *operation)
+{
+    return !operation->stream && operation->is_per_thread ? CU_STREAM_PER_THREAD
+                                                          : operation->stream;
+}
+
+static void time_operation(struct cts_gpu_operation *operation)
+{
+    const struct cts_gpu_driver *const driver = cts_gpu_driver();
+    for (int i = 0; i < 2; i++)
+        if (driver->event_create(&operation->events[i], CU_EVENT_DEFAULT) != CUDA_SUCCESS)
+            operation->events[i] = NULL;
+    if (!operation->events[0] || !operation->events[1]) return;
+    (void)driver->event_record(operation->events[0], stream_of(operation));
+    present = operation;
+}
+
+static uint64_t ns_between(CUevent first, CUevent second)
+{
+    float ms = 0;
+    const bool is_known =
+        first && second && cts_gpu_driver()->event_elapsed(&ms, first, second) == CUDA_SUCCESS;
+    return is_known && ms > 0 ? (uint64_t)((double)ms * 1e6) : 0;
+}
+
+static void open_times(void)
+{
+    const struct cts_gpu_driver *const driver = cts_gpu_driver();
+    for (int i = 0; i < 3; i++) {
+        if (driver->event_create(&capture.events[i], CU_EVENT_DEFAULT) != CUDA_SUCCESS)
+            capture.events[i] = NULL;
+        else
+            (void)driver->event_record(capture.events[i], CU_STREAM_PER_THREAD);
+    }
+    (void)driver->ctx_synchronize();
+}
+
+static void close_times(void)
+{
+    const uint64_t nothing_ns = ns_between(capture.events[1], capture.events[2]);
+    for (size_t i = 0; i < capture.operation_count; i++) {
+        const struct cts_gpu_operation *const operation = capture.operations[i];
+        struct cts_trial_op *const op = &capture.stretch.ops[i];
+        if (!operation || !operation->events[1]) continue;
+        op->start_ns = ns_between(capture.events[0], operation->events[0]);
+        const uint64_t end_ns = ns_between(capture.events[0], operation->events[1]);
+        op->end_ns = end_ns > op->start_ns + nothing_ns ? end_ns - nothing_ns : op->start_ns;
+    }
 }
 
 void cts_gpu_capture_add(struct cts_gpu_operation *operation, uint64_t call_ns)
@@ -123,8 +212,10 @@ void cts_gpu_capture_add(struct cts_gpu_operation *operation, uint64_t call_ns)
     op.ordinal = ordinal;
     op.gap_ns = call_ns > capture.last_return_ns ? call_ns - capture.last_return_ns : 0;
     describe(operation, &op);
+    if (is_launch && cts_gpu_counts.lists_kernels) list_kernel(op.name);
     const bool is_kept = capture.is_open && !capture.refusal[0];
     if (is_kept && keep(operation, &op)) cts_gpu_refuse("no memory to keep the operations");
+    if (is_kept) time_operation(operation);
     if (!is_kept) release_operation(operation);
     pthread_mutex_unlock(&lock);
 }
@@ -153,6 +244,9 @@ static void fetch_up_to(const struct cts_gpu_places *places)
 void cts_gpu_capture_returned(void)
 {
     pthread_mutex_lock(&lock);
+    if (present && capture.is_open)
+        (void)cts_gpu_driver()->event_record(present->events[1], stream_of(present));
+    present = NULL;
     if (capture.is_open && capture.operation_count) {
         struct cts_gpu_operation *const last = capture.operations[capture.operation_count - 1];
         if (last && last->to_host && last->host_waits && !last->has_brought) fetch(last);
@@ -229,23 +323,24 @@ static void save_block(const struct block *block)
                                             .size_bytes = block->size_bytes,
                                             .op = CTS_TRIAL_NONE,
                                             .number = block->number,
-                                            .variable = "",
+                                            .variable = block->variable,
                                             .kind = block->kind};
     enum cts_status status = cts_try_memory_add(&capture.memory, device, range, &error);
     if (!status) status = cts_stretch_add_region(&capture.stretch, &region, &error);
     if (status) cts_gpu_refuse("%s", error.text);
 }
 
-void cts_gpu_capture_allocated(uint64_t address, uint64_t size_bytes, const char *kind)
+void cts_gpu_capture_allocated(const struct cts_gpu_block *told)
 {
     struct cts_error error;
     static uint32_t device_allocations;
     pthread_mutex_lock(&lock);
-    const bool is_device = strcmp(kind, "device") == 0;
-    const struct block block = {address, size_bytes, kind,
+    const bool is_device = strcmp(told->kind, "device") == 0;
+    const struct block block = {told->address, told->size_bytes, told->kind, told->variable,
                                 is_device ? device_allocations++ : CTS_TRIAL_NONE};
     for (size_t i = 0; i < blocks.count; i++)
-        if (blocks.items[i].address == address) blocks.items[i] = blocks.items[--blocks.count];
+        if (blocks.items[i].address == block.address)
+            blocks.items[i] = blocks.items[--blocks.count];
     if (CTS_ARRAY_RESERVE(&blocks, blocks.count + 1, &error))
         cts_gpu_refuse("no memory to keep the allocations");
     else
@@ -289,9 +384,11 @@ void cts_gpu_capture_open(uint64_t limit_bytes, const struct cts_try_device *use
     device = used;
     capture.memory.limit_bytes = limit_bytes;
     capture.stretch.thread_count = 1;
+    capture.stretch.can = CTS_TRIAL_CAN_PRIORITY;
     name_device();
     for (size_t i = 0; i < blocks.count; i++) save_block(&blocks.items[i]);
     cts_gpu_order_clear();
+    open_times();
     capture.start_ns = capture.last_return_ns = cts_clock_ns();
     capture.is_open = true;
     pthread_mutex_unlock(&lock);
@@ -321,9 +418,25 @@ static bool is_live(uint64_t address)
     return false;
 }
 
+/* Regions are known when the stretch ends. */
+static enum cts_status link_arguments(struct cts_error *error)
+{
+    enum cts_status status = CTS_OK;
+    for (size_t i = 0; i < capture.operation_count; i++) {
+        const struct cts_gpu_operation *const operation = capture.operations[i];
+        if (!operation || operation->kind != CTS_GPU_LAUNCH) continue;
+        const struct cts_gpu_launch *const launch = &operation->launch;
+        for (size_t k = 0; k < launch->count && !status; k++)
+            status = cts_stretch_add_links(&capture.stretch, (uint32_t)i, launch->parameters[k],
+                                           launch->sizes[k], error);
+    }
+    return status;
+}
+
 static enum cts_status complete(struct cts_error *error)
 {
     enum cts_status status = cts_try_memory_close(&capture.memory, device, error);
+    if (!status) status = link_arguments(error);
     for (size_t i = 0; i < capture.stretch.region_count; i++)
         capture.stretch.regions[i].is_live = is_live(capture.stretch.regions[i].address);
     for (size_t i = 0; i < capture.operation_count && !status; i++) {
@@ -344,6 +457,7 @@ struct cts_gpu_capture *cts_gpu_capture_close(void)
     while (capture.operation_count < capture.stretch.op_count &&
            capture.operation_count < capture.operation_capacity)
         capture.operations[capture.operation_count++] = NULL;
+    close_times();
     if (!capture.refusal[0] && complete(&error)) cts_gpu_refuse("%s", error.text);
     capture.stretch.refusal = capture.refusal;
     pthread_mutex_unlock(&lock);
@@ -358,6 +472,8 @@ void cts_gpu_capture_release(void)
     freed.items = NULL;
     freed.count = freed.capacity = 0;
     for (size_t i = 0; i < capture.operation_count; i++) release_operation(capture.operations[i]);
+    for (int i = 0; i < 3; i++)
+        if (capture.events[i]) (void)cts_gpu_driver()->event_destroy(capture.events[i]);
     free(capture.operations);
     cts_stretch_release(&capture.stretch);
     cts_try_memory_release(&capture.memory);

@@ -31,6 +31,7 @@ struct cts_gpu_operation {
     void *payload;                 /* owned: what a copy from the host reads */
     void *brought;                 /* owned, pinned: what a copy to the host brought */
     bool has_brought;
+    CUevent events[2]; /* in the program's own pass, around it; NULL: none */
 };
 
 /* Owned by the caller; false: it cannot be kept. */
@@ -44,15 +45,21 @@ struct cts_gpu_capture {
     size_t operation_count, operation_capacity;
     struct cts_try_memory memory;
     uint64_t start_ns, last_return_ns;
+    CUevent events[3]; /* when the stretch opens; between the last two lies nothing */
     bool is_open;
     char refusal[400], device[80];
 };
 
 struct cts_gpu_counts {
     uint32_t launches, copies, waits;
+    bool lists_kernels;
+    const char **kernels; /* of all launches, if they are to be listed */
+    size_t kernel_count, kernel_capacity;
 };
 extern struct cts_gpu_counts cts_gpu_counts;
 
+/* The program makes a call that replays cannot make: refused if the stretch is open. */
+void cts_gpu_refuse_call(const char *call);
 void cts_gpu_refuse(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 void cts_gpu_capture_open(uint64_t limit_bytes, const struct cts_try_device *device);
@@ -67,7 +74,11 @@ void cts_gpu_capture_waited(CUevent event, CUstream stream, bool is_per_thread, 
                             const char *call);
 /* Memory that exists from now on, or no more. The second returns whether the driver is to keep it
  * until the replays are over. */
-void cts_gpu_capture_allocated(uint64_t address, uint64_t size_bytes, const char *kind);
+struct cts_gpu_block {
+    uint64_t address, size_bytes;
+    const char *kind, *variable; /* variable "": unknown; kept */
+};
+void cts_gpu_capture_allocated(const struct cts_gpu_block *block);
 bool cts_gpu_capture_freed(uint64_t address);
 struct cts_gpu_capture *cts_gpu_capture_close(void);
 void cts_gpu_capture_release(void);

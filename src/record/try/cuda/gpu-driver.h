@@ -45,6 +45,19 @@ void *cts_gpu_plain_dlsym(void *handle, const char *symbol);
     X(set_8, "cuMemsetD8Async", (CUdeviceptr, unsigned char, size_t, CUstream))                    \
     X(set_16, "cuMemsetD16Async", (CUdeviceptr, unsigned short, size_t, CUstream))                 \
     X(set_32, "cuMemsetD32Async", (CUdeviceptr, unsigned, size_t, CUstream))                       \
+    X(stream_create_urgent, "cuStreamCreateWithPriority", (CUstream *, unsigned, int))             \
+    X(stream_priorities, "cuCtxGetStreamPriorityRange", (int *, int *))                            \
+    X(begin_capture, "cuStreamBeginCapture_v2", (CUstream, CUstreamCaptureMode))                   \
+    X(end_capture, "cuStreamEndCapture", (CUstream, CUgraph *))                                    \
+    X(graph_instantiate, "cuGraphInstantiateWithFlags",                                            \
+      (CUgraphExec *, CUgraph, unsigned long long))                                                \
+    X(graph_upload, "cuGraphUpload", (CUgraphExec, CUstream))                                      \
+    X(graph_destroy, "cuGraphDestroy", (CUgraph))                                                  \
+    X(graph_exec_destroy, "cuGraphExecDestroy", (CUgraphExec))                                     \
+    X(occupancy, "cuOccupancyMaxActiveBlocksPerMultiprocessor", (int *, CUfunction, int, size_t))  \
+    X(kernel_function, "cuKernelGetFunction", (CUfunction *, CUkernel))                            \
+    X(allocate, "cuMemAlloc_v2", (CUdeviceptr *, size_t))                                          \
+    X(set_now, "cuMemsetD8_v2", (CUdeviceptr, unsigned char, size_t))                              \
     X(free, "cuMemFree_v2", (CUdeviceptr))                                                         \
     X(host_allocate, "cuMemHostAlloc", (void **, size_t, unsigned))                                \
     X(host_free, "cuMemFreeHost", (void *))

@@ -1,5 +1,6 @@
 #include "record/try/cuda/gpu-session.h"
 
+#include <dlfcn.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdint.h>
@@ -19,8 +20,34 @@ static _Atomic bool is_busy;
 static pthread_mutex_t gate;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 static const char *socket_path;
-static bool by_launches;
+static enum { BY_PROFILER, BY_RANGE, BY_LAUNCHES, LIST } selection;
 static uint64_t first_launch, last_launch;
+static int (*is_in_range)(void); /* the calling thread, by the watcher of NVTX ranges */
+static pthread_t opener;         /* of a range: it is in that, other threads need not be */
+
+/* False: it names no stretch. */
+static bool read_selection(const char *text)
+{
+    char *end;
+    if (strcmp(text, "profiler") == 0) return true;
+    if (strncmp(text, "launches ", 9) == 0) {
+        selection = BY_LAUNCHES;
+        first_launch = strtoull(text + 9, &end, 10);
+        last_launch = *end == '-' ? strtoull(end + 1, NULL, 10) : first_launch;
+        return true;
+    }
+    if (strcmp(text, "range") == 0) {
+        const char *const path = getenv("NVTX_INJECTION64_PATH");
+        void *const library = path ? dlopen(path, RTLD_LAZY) : NULL;
+        void *const found = library ? cts_gpu_plain_dlsym(library, "ctascope_nvtx_included") : NULL;
+        memcpy(&is_in_range, &found, sizeof found);
+        selection = BY_RANGE;
+        return found != NULL;
+    }
+    cts_gpu_counts.lists_kernels = true;
+    selection = LIST;
+    return strcmp(text, "list") == 0;
+}
 
 static void read_environment(void)
 {
@@ -28,15 +55,9 @@ static void read_environment(void)
     pthread_mutexattr_init(&attributes);
     pthread_mutexattr_settype(&attributes, PTHREAD_MUTEX_RECURSIVE);
     pthread_mutex_init(&gate, &attributes);
-    char *end;
     const char *const text = getenv("CTASCOPE_TRY_STRETCH");
     socket_path = getenv("CTASCOPE_TRY");
-    by_launches = text && strncmp(text, "launches ", 9) == 0;
-    if (by_launches) {
-        first_launch = strtoull(text + 9, &end, 10);
-        last_launch = *end == '-' ? strtoull(end + 1, NULL, 10) : first_launch;
-    }
-    const bool is_known = by_launches || (text && strcmp(text, "profiler") == 0);
+    const bool is_known = text && read_selection(text);
     atomic_store(&phase, socket_path && is_known ? WAITING : OFF);
 }
 
@@ -93,19 +114,36 @@ static void close_stretch(void)
     pthread_mutex_unlock(&gate);
 }
 
+static bool has_left_range(void)
+{
+    return pthread_equal(opener, pthread_self()) && !is_in_range();
+}
+
+static void before_in_range(enum cts_gpu_act act, int now)
+{
+    if (now == WAITING && act != CTS_GPU_ACT_WAIT && is_in_range()) {
+        opener = pthread_self();
+        open_stretch();
+    }
+    if (now == OPEN && has_left_range()) close_stretch();
+}
+
 void cts_gpu_before(enum cts_gpu_act act)
 {
     const uint64_t launches = cts_gpu_counts.launches;
     const int now = atomic_load(&phase);
-    if (!by_launches) return;
+    if (atomic_load(&is_busy)) return;
+    if (selection == BY_RANGE) before_in_range(act, now);
+    if (selection != BY_LAUNCHES) return;
     if (now == WAITING && act == CTS_GPU_ACT_LAUNCH && launches == first_launch) open_stretch();
-    if (now == OPEN && act != CTS_GPU_ACT_COPY_TO_HOST && launches > last_launch) close_stretch();
+    const bool ends = act == CTS_GPU_ACT_LAUNCH || act == CTS_GPU_ACT_OTHER;
+    if (now == OPEN && ends && launches > last_launch) close_stretch();
 }
 
 void cts_gpu_profiler(bool starts)
 {
-    if (by_launches) return;
     const int now = atomic_load(&phase);
+    if (selection != BY_PROFILER) return;
     if (starts && now == WAITING) open_stretch();
     if (!starts && now == OPEN) close_stretch();
 }
@@ -127,7 +165,9 @@ __attribute__((destructor)) static void finish(void)
     const int socket = cts_try_connect(socket_path);
     if (socket < 0) return;
     const struct cts_trial_absence absence = {.launch_count = cts_gpu_counts.launches,
-                                              .reason = ""};
+                                              .reason = "",
+                                              .kernels = cts_gpu_counts.kernels,
+                                              .kernel_count = cts_gpu_counts.kernel_count};
     if (!cts_trial_put_absence(&message, &absence, &error))
         (void)!cts_trial_send(socket, &message, &error);
     cts_buffer_release(&message);

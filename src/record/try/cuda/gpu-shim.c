@@ -137,8 +137,10 @@ typedef CUresult host_function(CUstream, CUhostFn, void *);
 static CUresult on_host_function(const struct target *target, CUstream stream, CUhostFn function,
                                  void *data)
 {
-    if (cts_gpu_is_watching() && !is_capturing(stream))
-        cts_gpu_refuse("the stretch contains a host function (cuLaunchHostFunc)");
+    if (cts_gpu_is_watching() && !is_capturing(stream)) {
+        cts_gpu_before(CTS_GPU_ACT_OTHER);
+        cts_gpu_refuse_call("a host function (cuLaunchHostFunc)");
+    }
     return REAL(target, host_function *)(stream, function, data);
 }
 
@@ -292,6 +294,7 @@ static CUresult on_wait_event(const struct target *target, CUstream stream, CUev
 
 static CUresult on_stream_wait(const struct target *target, CUstream stream)
 {
+    if (cts_gpu_is_watching()) cts_gpu_before(CTS_GPU_ACT_WAIT);
     const CUresult result = REAL(target, stream_function *)(stream);
     if (cts_gpu_is_watching() && result == CUDA_SUCCESS)
         cts_gpu_capture_waited(NULL, stream, target->is_per_thread, false, target->symbol);
@@ -300,6 +303,7 @@ static CUresult on_stream_wait(const struct target *target, CUstream stream)
 
 static CUresult on_event_wait(const struct target *target, CUevent event)
 {
+    if (cts_gpu_is_watching()) cts_gpu_before(CTS_GPU_ACT_WAIT);
     const CUresult result = REAL(target, event_function *)(event);
     if (cts_gpu_is_watching() && result == CUDA_SUCCESS)
         cts_gpu_capture_waited(event, NULL, false, false, target->symbol);
@@ -308,6 +312,7 @@ static CUresult on_event_wait(const struct target *target, CUevent event)
 
 static CUresult on_device_wait(const struct target *target)
 {
+    if (cts_gpu_is_watching()) cts_gpu_before(CTS_GPU_ACT_WAIT);
     const CUresult result = REAL(target, plain_function *)();
     if (cts_gpu_is_watching() && result == CUDA_SUCCESS)
         cts_gpu_capture_waited(NULL, NULL, false, true, target->symbol);
@@ -318,6 +323,7 @@ typedef CUresult context_function(CUcontext);
 
 static CUresult on_context_wait(const struct target *target, CUcontext context)
 {
+    if (cts_gpu_is_watching()) cts_gpu_before(CTS_GPU_ACT_WAIT);
     const CUresult result = REAL(target, context_function *)(context);
     if (cts_gpu_is_watching() && result == CUDA_SUCCESS)
         cts_gpu_capture_waited(NULL, NULL, false, true, target->symbol);
@@ -338,7 +344,7 @@ static CUresult after_allocation(CUresult result, const CUdeviceptr *address, si
                                  const char *kind)
 {
     if (cts_gpu_is_watching() && result == CUDA_SUCCESS)
-        cts_gpu_capture_allocated(*address, size_bytes, kind);
+        cts_gpu_capture_allocated(&(struct cts_gpu_block){*address, size_bytes, kind, ""});
     return result;
 }
 
@@ -400,8 +406,10 @@ static CUresult on_global(const struct target *target, CUdeviceptr *address, siz
     const CUresult result = REAL(target, global_function *)(&place, &size, module, name);
     if (address) *address = place;
     if (size_bytes) *size_bytes = size;
+    const char *const variable = name ? strdup(name) : NULL; /* kept: the module may go */
     if (cts_gpu_is_watching() && result == CUDA_SUCCESS && size)
-        cts_gpu_capture_allocated(place, size, "variable");
+        cts_gpu_capture_allocated(
+            &(struct cts_gpu_block){place, size, "variable", variable ? variable : ""});
     return result;
 }
 
@@ -422,8 +430,10 @@ typedef CUresult any_function(uintptr_t, uintptr_t, uintptr_t, uintptr_t, uintpt
 
 static CUresult on_unsupported(const struct target *target, const uintptr_t words[6])
 {
-    if (cts_gpu_is_watching())
-        cts_gpu_refuse("the stretch contains %s, which replays cannot make", target->symbol);
+    if (cts_gpu_is_watching()) {
+        cts_gpu_before(CTS_GPU_ACT_OTHER);
+        cts_gpu_refuse_call(target->symbol);
+    }
     return REAL(target, any_function *)(words[0], words[1], words[2], words[3], words[4], words[5]);
 }
 
