@@ -9,6 +9,9 @@
 //     launches fdtd SCALE     finite differences in time: 3 launches a step, 500 steps,
 //                             SCALE * 64 squared
 //     launches tiny SCALE     SCALE * 1,000 launches of one warp
+//     launches arrays SCALE   SCALE * 1,000 launches on four streams over 1,000 arrays, each c = a
+//     + b of
+//                             3,334 numbers, with copies, memsets, events and waits between them
 //     launches updates SCALE  one launch, SCALE million times a[r] += x, r uniform over 2^26 ints
 #include "../examples/common.h"
 #include <chrono>
@@ -196,6 +199,45 @@ static void tiny(int scale)
     }
 }
 
+__global__ void add(const float *a, const float *b, float *c, int n)
+{
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) c[i] = a[i] + b[i];
+}
+
+// Every stream picks from its own quarter of the arrays, now and then from the next quarter after
+// an event; one pick in 50 forgets the event: races, as programs have them.
+static void arrays(int scale)
+{
+    enum { COUNT = 1000, STREAMS = 4, SIZE = 3334, QUARTER = COUNT / STREAMS };
+    float *all[COUNT];
+    cudaStream_t streams[STREAMS];
+    cudaEvent_t event;
+    Random random;
+    for (auto &array : all) array = numbers(SIZE);
+    for (auto &stream : streams) CHECK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+    CHECK(cudaEventCreateWithFlags(&event, cudaEventDisableTiming));
+    const auto pick = [&](int quarter) {
+        return all[quarter % STREAMS * QUARTER + random.next() % QUARTER];
+    };
+    for (int i = 0; i < scale * 1000; i++) {
+        const int mine = random.next() % STREAMS, kind = random.next() % 50;
+        cudaStream_t stream = streams[mine];
+        if (kind < 5) {
+            CHECK(cudaEventRecord(event, streams[(mine + 1) % STREAMS]));
+            CHECK(cudaStreamWaitEvent(stream, event, 0));
+        }
+        float *const a = pick(kind < 6 ? mine + 1 : mine), *const b = pick(mine),
+                     *const c = pick(mine);
+        add<<<blocks(SIZE, 256), 256, 0, stream>>>(a, b, c, SIZE);
+        if (kind == 10) CHECK(cudaMemsetAsync(pick(mine), 0, SIZE * sizeof(float), stream));
+        if (kind == 11)
+            CHECK(cudaMemcpyAsync(pick(mine), c, SIZE * sizeof(float), cudaMemcpyDeviceToDevice,
+                                  stream));
+        if (kind == 12) CHECK(cudaStreamSynchronize(stream));
+    }
+}
+
 __global__ void update(int *a, unsigned size, long long count)
 {
     const long long stride = (long long)gridDim.x * blockDim.x;
@@ -223,8 +265,8 @@ int main(int argc, char **argv)
     const struct {
         const char *name;
         void (*run)(int scale);
-    } programs[] = {
-        {"grid", grid}, {"gram", gram}, {"fdtd", fdtd}, {"tiny", tiny}, {"updates", updates}};
+    } programs[] = {{"grid", grid}, {"gram", gram},     {"fdtd", fdtd},
+                    {"tiny", tiny}, {"arrays", arrays}, {"updates", updates}};
     const int scale = argument(argc, argv, 2, 1);
     for (const auto &program : programs) {
         if (argc < 2 || strcmp(program.name, argv[1]) != 0) continue;
@@ -235,6 +277,6 @@ int main(int argc, char **argv)
         printf("%d %.3f\n", launches, seconds.count());
         return 0;
     }
-    fprintf(stderr, "usage: launches grid|gram|fdtd|tiny|updates SCALE\n");
+    fprintf(stderr, "usage: launches grid|gram|fdtd|tiny|arrays|updates SCALE\n");
     return 2;
 }

@@ -6,6 +6,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "common/array.h"
 #include "common/hash.h"
@@ -14,7 +15,7 @@
 _Static_assert(CTS_BITS_BLOCK_PAGES == 1 << (CTS_BITS_BLOCK_BITS - CTS_BITS_PAGE_BITS), "");
 
 enum { BLOCK_BITS = CTS_BITS_BLOCK_BITS, BLOCK_PAGES = CTS_BITS_BLOCK_PAGES, FIRST_SLOTS = 64 };
-enum { FIRST_PAGES = 64, SLAB_PAGES = 1024, FEW_BYTES = 1 << 20 };
+enum { FIRST_PAGES = 64, SLAB_BYTES = 1 << 21, FEW_BYTES = 1 << 20 };
 
 struct cts_bits_slab {
     struct cts_bits_slab *next;
@@ -56,18 +57,26 @@ void cts_bits_pool_release(struct cts_bits_pool *pool)
     *pool = (struct cts_bits_pool){0};
 }
 
+/* A CTA that gathers has each word in another page, and looking the page up in the processor's page
+ * table costs more than the word. NULL: no memory. */
+static void *huge_page(void)
+{
+    void *const bytes = aligned_alloc(SLAB_BYTES, SLAB_BYTES);
+    if (bytes) (void)madvise(bytes, SLAB_BYTES, MADV_HUGEPAGE); /* it is only slower without */
+    return bytes;
+}
+
 static enum cts_status add_slab(struct cts_bits_pool *pool, unsigned planes,
                                 struct cts_error *error)
 {
     CTS_ASSERT_HELD(&pool->lock);
     const size_t page_bytes = (size_t)planes * CTS_BITS_PAGE_WORDS * sizeof(uint64_t);
     const bool is_first = pool->held_bytes < FEW_BYTES;
-    const unsigned page_count = is_first ? FIRST_PAGES : SLAB_PAGES;
-    const size_t size_bytes = page_bytes * page_count;
+    const size_t size_bytes = is_first ? page_bytes * FIRST_PAGES : SLAB_BYTES;
     struct cts_bits_slab *const slab = cts_array_zeroed(1, sizeof *slab, error);
     if (!slab) return CTS_MEMORY;
     slab->size_bytes = size_bytes;
-    slab->words = malloc(size_bytes);
+    slab->words = is_first ? malloc(size_bytes) : huge_page();
     if (!slab->words) {
         free(slab);
         return cts_fail(error, CTS_MEMORY, "no memory for %zu bytes", size_bytes);
@@ -76,7 +85,7 @@ static enum cts_status add_slab(struct cts_bits_pool *pool, unsigned planes,
     pool->slabs = slab;
     pool->held_bytes += size_bytes;
     if (pool->held_bytes > pool->peak_bytes) pool->peak_bytes = pool->held_bytes;
-    for (unsigned i = 0; i < page_count; i++) {
+    for (size_t i = 0; i < size_bytes / page_bytes; i++) {
         union cts_bits_free *const page = (void *)((char *)slab->words + i * page_bytes);
         page->next = pool->free[planes];
         pool->free[planes] = page;

@@ -1,5 +1,6 @@
-/* While a CTA's records come in, its own pages of bits say what it has read before and after its
- * own stores, and what it stored. When it is complete they are added to the launch's, which also
+/* While a CTA's records come in, its own blocks of bits say what it has read before and after its
+ * own stores, and what it stored. Blocks are small, so that those of a CTA that gathers stay in the
+ * cache. When it is complete they are added to the launch's, which also
  * get the bytes that one CTA reads and another stores: bits that are in the CTA's reads and the
  * stores of those before it, or the other way round. */
 #include "analyze/flow/flow-touch.h"
@@ -17,25 +18,24 @@ enum { PLANE_READ, PLANE_OWN, PLANE_STORE, PLANE_SIGNAL, PLANE_CROSS, PLANES };
 _Static_assert(CTS_WAY_READ == 1 << PLANE_READ && CTS_WAY_CROSS == 1 << PLANE_CROSS,
                "ways are planes");
 
-enum { LOCKS = 64, FIRST_SLOTS = 16 };
+enum { LOCKS = 64, FIRST_SLOTS = 32, AHEAD = 16 };
 
-/* A CTA's bits of a page of 4 KiB. */
+/* A CTA's bits of 256 bytes. */
 enum { OWN_READ, OWN_OWN, OWN_STORE, OWN_PLANES };
-struct cta_page {
-    uint64_t number; /* address >> 12 */
-    unsigned first_word, last_word;
-    uint64_t words[OWN_PLANES][CTS_BITS_PAGE_WORDS];
+enum { BLOCK_BITS = 8, BLOCK_BYTES = 1 << BLOCK_BITS, BLOCK_WORDS = BLOCK_BYTES / 64 };
+struct cta_block {
+    uint64_t number; /* address >> BLOCK_BITS */
+    size_t slot;     /* its place in the hash */
+    uint64_t words[BLOCK_WORDS][OWN_PLANES];
 };
 
 struct cta {
     uint32_t number;
-    struct cta_page **pages; /* by slot of the hash; NULL: free. Pages are kept for the next CTA */
+    struct cta_block *blocks; /* kept for the next CTA */
+    size_t count, capacity;
+    uint32_t *slots; /* index of the block + 1; 0: free */
     size_t slot_count;
-    struct cta_page **used;
-    size_t used_count, used_capacity;
-    struct cta_page **spare;
-    size_t spare_count, spare_capacity;
-    struct cta_page *last;
+    size_t last; /* index of the block found last + 1; 0: none */
 };
 
 struct cts_flow_toucher {
@@ -53,7 +53,7 @@ struct cts_flow_toucher {
 static size_t slot_of(const struct cta *cta, uint64_t number)
 {
     size_t slot = cts_hash(number) >> 32 & (cta->slot_count - 1);
-    while (cta->pages[slot] && cta->pages[slot]->number != number)
+    while (cta->slots[slot] && cta->blocks[cta->slots[slot] - 1].number != number)
         slot = (slot + 1) & (cta->slot_count - 1);
     return slot;
 }
@@ -61,68 +61,50 @@ static size_t slot_of(const struct cta *cta, uint64_t number)
 static enum cts_status grow_slots(struct cta *cta, struct cts_error *error)
 {
     const size_t wanted = cta->slot_count ? cta->slot_count * 2 : FIRST_SLOTS;
-    struct cta_page **const pages = cts_array_zeroed(wanted, sizeof *pages, error);
-    if (!pages) return CTS_MEMORY;
-    free(cta->pages);
-    cta->pages = pages;
+    uint32_t *const slots = cts_array_zeroed(wanted, sizeof *slots, error);
+    if (!slots) return CTS_MEMORY;
+    free(cta->slots);
+    cta->slots = slots;
     cta->slot_count = wanted;
-    for (size_t i = 0; i < cta->used_count; i++)
-        cta->pages[slot_of(cta, cta->used[i]->number)] = cta->used[i];
+    for (size_t i = 0; i < cta->count; i++) {
+        cta->blocks[i].slot = slot_of(cta, cta->blocks[i].number);
+        cta->slots[cta->blocks[i].slot] = (uint32_t)i + 1;
+    }
     return CTS_OK;
 }
 
-static struct cta_page *page_of(struct cta *cta, uint64_t number, struct cts_error *error)
+/* Valid until the next block is looked up. */
+static struct cta_block *block_of(struct cta *cta, uint64_t number, struct cts_error *error)
 {
-    if (cta->last && cta->last->number == number) return cta->last;
-    if (2 * cta->used_count >= cta->slot_count && grow_slots(cta, error)) return NULL;
+    if (cta->last && cta->blocks[cta->last - 1].number == number)
+        return &cta->blocks[cta->last - 1];
+    if (2 * cta->count >= cta->slot_count && grow_slots(cta, error)) return NULL;
     const size_t slot = slot_of(cta, number);
-    if (!cta->pages[slot]) {
-        if (cta->used_count == cta->used_capacity &&
-            cts_array_grow((void **)&cta->used, &cta->used_capacity, cta->used_count + 1,
-                           sizeof *cta->used, error))
+    if (!cta->slots[slot]) {
+        if (cta->count == cta->capacity &&
+            cts_array_grow((void **)&cta->blocks, &cta->capacity, cta->count + 1,
+                           sizeof *cta->blocks, error))
             return NULL;
-        struct cta_page *const page = cta->spare_count ? cta->spare[--cta->spare_count]
-                                                       : cts_array_zeroed(1, sizeof *page, error);
-        if (!page) return NULL;
-        page->number = number;
-        page->first_word = CTS_BITS_PAGE_WORDS;
-        page->last_word = 0;
-        cta->pages[slot] = cta->used[cta->used_count++] = page;
+        cta->blocks[cta->count++] = (struct cta_block){.number = number, .slot = slot};
+        cta->slots[slot] = (uint32_t)cta->count;
     }
-    return cta->last = cta->pages[slot];
+    cta->last = cta->slots[slot];
+    return &cta->blocks[cta->last - 1];
 }
 
 static void release_cta(void *state)
 {
     struct cta *const cta = state;
-    for (size_t i = 0; i < cta->used_count; i++) free(cta->used[i]);
-    for (size_t i = 0; i < cta->spare_count; i++) free(cta->spare[i]);
-    free(cta->used);
-    free(cta->spare);
-    free(cta->pages);
+    free(cta->blocks);
+    free(cta->slots);
     *cta = (struct cta){0};
 }
 
-/* The CTA's pages are empty again. */
-static enum cts_status empty_cta(struct cta *cta, struct cts_error *error)
+/* The CTA has touched nothing. */
+static void empty_cta(struct cta *cta)
 {
-    if (cta->spare_capacity < cta->spare_count + cta->used_count &&
-        cts_array_grow((void **)&cta->spare, &cta->spare_capacity,
-                       cta->spare_count + cta->used_count, sizeof *cta->spare, error))
-        return CTS_MEMORY;
-    for (size_t i = 0; i < cta->used_count; i++) {
-        struct cta_page *const page = cta->used[i];
-        cta->pages[slot_of(cta, page->number)] = NULL;
-        for (unsigned plane = 0; plane < OWN_PLANES; plane++)
-            for (unsigned w = page->first_word; w <= page->last_word; w++)
-                page->words[plane][w] = 0;
-    }
-    /* Slots are emptied one by one, so that a probe may stop early: all are set to empty. */
-    if (cta->slot_count) memset(cta->pages, 0, cta->slot_count * sizeof *cta->pages);
-    for (size_t i = 0; i < cta->used_count; i++) cta->spare[cta->spare_count++] = cta->used[i];
-    cta->used_count = 0;
-    cta->last = NULL;
-    return CTS_OK;
+    for (size_t i = 0; i < cta->count; i++) cta->slots[cta->blocks[i].slot] = 0;
+    cta->count = cta->last = 0;
 }
 
 /* ---- records ---- */
@@ -136,49 +118,50 @@ struct record {
     bool is_load, is_signal;
 };
 
-static void touch_word(const struct record *r, struct cta_page *page, unsigned w, uint64_t mask,
-                       uint64_t *exposed)
+/* Bytes `mask` of a word of the CTA's bits; *exposed: those that it has not stored. */
+static void touch_word(const struct record *r, uint64_t *words, uint64_t mask, uint64_t *exposed)
 {
-    uint64_t(*const words)[CTS_BITS_PAGE_WORDS] = page->words;
-    const uint64_t own = words[OWN_STORE][w] & mask;
+    const uint64_t own = words[OWN_STORE] & mask;
     *exposed = mask & ~own;
     if (r->is_load) {
-        words[OWN_READ][w] |= *exposed;
-        words[OWN_OWN][w] |= own;
+        words[OWN_READ] |= *exposed;
+        words[OWN_OWN] |= own;
     } else if (r->atomic) {
-        words[OWN_OWN][w] |= own;
+        words[OWN_OWN] |= own;
     } else {
-        words[OWN_STORE][w] |= mask;
+        words[OWN_STORE] |= mask;
     }
+}
+
+/* Bytes [start, end) of one block. */
+static enum cts_status touch_block(const struct record *r, uint64_t start, uint64_t end)
+{
+    struct cta_block *const block = block_of(r->cta, start >> BLOCK_BITS, r->error);
+    if (!block) return CTS_MEMORY;
+    const unsigned first = start % BLOCK_BYTES, last = (unsigned)(end - 1) % BLOCK_BYTES;
+    for (unsigned w = first / 64; w <= last / 64; w++) {
+        uint64_t exposed;
+        touch_word(r, block->words[w], cts_bits_mask(w, first, last + 1), &exposed);
+        if (!r->atomic || !exposed) continue;
+        uint64_t *const page = cts_bits_page(r->atomic, start, r->error);
+        if (!page) return CTS_MEMORY;
+        const uint64_t at = start / BLOCK_BYTES * BLOCK_BYTES + 64 * (uint64_t)w;
+        (void)cts_bits_or(cts_bits_word_in(r->atomic, page, at), exposed, true);
+    }
+    if (!r->is_signal) return CTS_OK;
+    return cts_bits_set(&r->toucher->bits, PLANE_SIGNAL, start, end, r->error);
 }
 
 static enum cts_status touch(const struct record *r, uint64_t start, uint64_t end)
 {
-    while (start < end) {
-        const uint64_t page_end = (start | 4095) + 1;
-        const uint64_t stop = page_end && page_end < end ? page_end : end;
-        struct cta_page *const page = page_of(r->cta, start >> CTS_BITS_PAGE_BITS, r->error);
-        if (!page) return CTS_MEMORY;
-        const unsigned first = start & 4095, last = (unsigned)(stop - 1) & 4095;
-        if (first / 64 < page->first_word) page->first_word = first / 64;
-        if (last / 64 > page->last_word) page->last_word = last / 64;
-        for (unsigned w = first / 64; w <= last / 64; w++) {
-            const uint64_t mask = cts_bits_mask(w, first, last + 1);
-            uint64_t exposed;
-            touch_word(r, page, w, mask, &exposed);
-            if (!r->atomic || !exposed) continue;
-            uint64_t *const words = cts_bits_page(r->atomic, start, r->error);
-            if (!words) return CTS_MEMORY;
-            (void)cts_bits_or(&words[w], exposed, true);
-        }
-        if (r->is_signal) {
-            const enum cts_status status =
-                cts_bits_set(&r->toucher->bits, PLANE_SIGNAL, start, stop, r->error);
-            if (status) return status;
-        }
+    enum cts_status status = CTS_OK;
+    while (start < end && !status) {
+        const uint64_t block_end = (start | (BLOCK_BYTES - 1)) + 1;
+        const uint64_t stop = block_end && block_end < end ? block_end : end;
+        status = touch_block(r, start, stop);
         start = stop;
     }
-    return CTS_OK;
+    return status;
 }
 
 static enum cts_status take_span(void *state, uint64_t start, uint32_t lane_count,
@@ -222,44 +205,117 @@ static enum cts_status take_records(void *state, unsigned thread, void *cta_stat
     return CTS_OK;
 }
 
-static void add_page(struct cts_flow_toucher *toucher, const struct cta_page *page, uint64_t *words)
+static uint64_t address_of(const struct cta_block *block)
 {
-    pthread_mutex_t *const lock = &toucher->locks[page->number % LOCKS];
+    return block->number << BLOCK_BITS;
+}
+
+/* Adds a CTA's block to the words of its place in the launch's page. */
+static void add_block(struct cts_flow_toucher *toucher, const struct cta_block *block,
+                      uint64_t *words)
+{
+    pthread_mutex_t *const lock =
+        &toucher->locks[(address_of(block) >> CTS_BITS_PAGE_BITS) % LOCKS];
     pthread_mutex_lock(lock);
-    for (unsigned w = page->first_word; w <= page->last_word; w++) {
+    for (unsigned w = 0; w < BLOCK_WORDS; w++) {
         uint64_t *const all = words + (size_t)w * PLANES;
-        const uint64_t read = page->words[OWN_READ][w], store = page->words[OWN_STORE][w];
-        all[PLANE_CROSS] |= (read & all[PLANE_STORE]) | (store & all[PLANE_READ]);
-        all[PLANE_READ] |= read;
-        all[PLANE_OWN] |= page->words[OWN_OWN][w];
-        all[PLANE_STORE] |= store;
+        const uint64_t *const own = block->words[w];
+        if (!(own[OWN_READ] | own[OWN_OWN] | own[OWN_STORE])) continue;
+        all[PLANE_CROSS] |= (own[OWN_READ] & all[PLANE_STORE]) | (own[OWN_STORE] & all[PLANE_READ]);
+        all[PLANE_READ] |= own[OWN_READ];
+        all[PLANE_OWN] |= own[OWN_OWN];
+        all[PLANE_STORE] |= own[OWN_STORE];
     }
     pthread_mutex_unlock(lock);
 }
 
-/* Hands out the runs of bits that are set. */
+/* Fetches what add_block() wants: blocks of a CTA that gathers lie far apart. */
+static inline __attribute__((always_inline)) void expect_block(const struct cta_block *block,
+                                                               const uint64_t *words)
+{
+    for (unsigned w = 0; w < BLOCK_WORDS; w++) {
+        const uint64_t *const own = block->words[w], *const all = words + (size_t)w * PLANES;
+        if (!(own[OWN_READ] | own[OWN_OWN] | own[OWN_STORE])) continue;
+        __builtin_prefetch(all, 1);
+        __builtin_prefetch(all + PLANES - 1, 1); /* they may lie in two lines of the cache */
+    }
+}
+
+static enum cts_status add_cta(struct cts_flow_toucher *toucher, const struct cta *cta,
+                               struct cts_error *error)
+{
+    uint64_t *words[AHEAD];
+    for (size_t begin = 0; begin < cta->count; begin += AHEAD) {
+        const size_t left = cta->count - begin, count = left < AHEAD ? left : AHEAD;
+        const struct cta_block *const blocks = cta->blocks + begin;
+        for (size_t i = 0; i < count; i++) {
+            uint64_t *const page = cts_bits_page(&toucher->bits, address_of(&blocks[i]), error);
+            if (!page) return CTS_MEMORY;
+            words[i] = cts_bits_word_in(&toucher->bits, page, address_of(&blocks[i]));
+            expect_block(&blocks[i], words[i]);
+        }
+        for (size_t i = 0; i < count; i++) add_block(toucher, &blocks[i], words[i]);
+    }
+    return CTS_OK;
+}
+
+/* ---- the runs of a CTA ---- */
+
+static int by_number(const void *left, const void *right)
+{
+    const struct cta_block *const a = left, *const b = right;
+    return (a->number > b->number) - (a->number < b->number);
+}
+
+/* Hands out a run that has ended, and begins one at `at`. */
+static enum cts_status next_run(const struct cts_flow_toucher *toucher,
+                                struct cts_flow_cta_run *run, uint64_t at, struct cts_error *error)
+{
+    enum cts_status status = CTS_OK;
+    if (run->end) status = toucher->take_cta(toucher->take_cta_state, run, error);
+    run->start = at;
+    return status;
+}
+
+/* The bits that are set in a word of the bytes from `at` on. */
+static enum cts_status give_bits(const struct cts_flow_toucher *toucher,
+                                 struct cts_flow_cta_run *run, uint64_t at, uint64_t bits,
+                                 struct cts_error *error)
+{
+    enum cts_status status = CTS_OK;
+    while (bits && !status) {
+        const unsigned bit = (unsigned)__builtin_ctzll(bits);
+        const uint64_t rest = ~(bits >> bit);
+        const unsigned length = rest ? (unsigned)__builtin_ctzll(rest) : 64;
+        bits &= bit + length < 64 ? UINT64_MAX << (bit + length) : 0;
+        const bool follows = run->end == at + bit && run->end % 4096;
+        if (!follows) status = next_run(toucher, run, at + bit, error);
+        run->end = at + bit + length;
+    }
+    return status;
+}
+
+/* Blocks are in order. */
 static enum cts_status give_plane(const struct cts_flow_toucher *toucher, const struct cta *cta,
-                                  const struct cta_page *page, unsigned plane,
-                                  struct cts_error *error)
+                                  unsigned plane, struct cts_error *error)
 {
     struct cts_flow_cta_run run = {.cta = cta->number, .is_store = plane == OWN_STORE};
     enum cts_status status = CTS_OK;
-    for (unsigned w = page->first_word; w <= page->last_word && !status; w++) {
-        for (uint64_t left = page->words[plane][w]; left && !status;) {
-            const unsigned bit = (unsigned)__builtin_ctzll(left);
-            const uint64_t rest = ~(left >> bit);
-            const unsigned length = rest ? (unsigned)__builtin_ctzll(rest) : 64;
-            const uint64_t at = (page->number << CTS_BITS_PAGE_BITS) + 64 * (uint64_t)w + bit;
-            left &= bit + length < 64 ? UINT64_MAX << (bit + length) : 0;
-            if (run.end != at) {
-                if (run.end) status = toucher->take_cta(toucher->take_cta_state, &run, error);
-                run.start = at;
-            }
-            run.end = at + length;
-        }
+    for (size_t i = 0; i < cta->count && !status; i++) {
+        const struct cta_block *const block = &cta->blocks[i];
+        for (unsigned w = 0; w < BLOCK_WORDS && !status; w++)
+            status = give_bits(toucher, &run, address_of(block) + 64 * (uint64_t)w,
+                               block->words[w][plane], error);
     }
-    if (!status && run.end) status = toucher->take_cta(toucher->take_cta_state, &run, error);
-    return status;
+    return status ? status : next_run(toucher, &run, 0, error);
+}
+
+static enum cts_status give_cta(const struct cts_flow_toucher *toucher, const struct cta *cta,
+                                struct cts_error *error)
+{
+    if (cta->count > 1) qsort(cta->blocks, cta->count, sizeof *cta->blocks, by_number);
+    const enum cts_status status = give_plane(toucher, cta, OWN_READ, error);
+    return status ? status : give_plane(toucher, cta, OWN_STORE, error);
 }
 
 static enum cts_status close_cta(void *state, unsigned thread, void *cta_state,
@@ -268,20 +324,10 @@ static enum cts_status close_cta(void *state, unsigned thread, void *cta_state,
     struct cts_flow_toucher *const toucher = state;
     struct cta *const cta = cta_state;
     (void)thread;
-    for (size_t i = 0; i < cta->used_count; i++) {
-        const struct cta_page *const page = cta->used[i];
-        if (toucher->take_cta) {
-            enum cts_status status = give_plane(toucher, cta, page, OWN_READ, error);
-            if (!status) status = give_plane(toucher, cta, page, OWN_STORE, error);
-            if (status) return status;
-            continue;
-        }
-        uint64_t *const words =
-            cts_bits_page(&toucher->bits, page->number << CTS_BITS_PAGE_BITS, error);
-        if (!words) return CTS_MEMORY;
-        add_page(toucher, page, words);
-    }
-    return empty_cta(cta, error);
+    const enum cts_status status =
+        toucher->take_cta ? give_cta(toucher, cta, error) : add_cta(toucher, cta, error);
+    empty_cta(cta);
+    return status;
 }
 
 static const struct cts_walk_ops walk_ops = {
@@ -299,66 +345,113 @@ struct giving {
     void *state;
 };
 
-/* All ways of a byte's word: planes, then the atomic operations. */
+/* The ways of a word's bytes: of its planes and atomic operations, those with bits. */
 struct word_ways {
     uint64_t bits[PLANES + CTS_WAY_ATOMICS];
     uint32_t ways[PLANES + CTS_WAY_ATOMICS];
     unsigned count;
+    uint64_t
+        borders; /* bits at which the ways differ from those of the byte before; always bit 0 */
 };
 
-static uint32_t ways_at(const struct word_ways *word, unsigned bit)
+static inline void add_ways(struct word_ways *word, uint64_t bits, uint32_t ways)
+{
+    word->bits[word->count] = bits;
+    word->ways[word->count] = ways;
+    word->count += bits != 0;
+    word->borders |= bits ^ bits << 1;
+}
+
+static inline uint32_t ways_at(const struct word_ways *word, unsigned bit)
 {
     uint32_t ways = 0;
     for (unsigned i = 0; i < word->count; i++)
-        if (word->bits[i] >> bit & 1) ways |= word->ways[i];
+        ways |= word->ways[i] & -(uint32_t)(word->bits[i] >> bit & 1);
     return ways;
 }
 
-/* Bits at which the ways differ from those of the byte before; bit 0 is always one. */
-static uint64_t borders(const struct word_ways *word)
+/* A page of a launch, and of the atomic operations that touch it. */
+struct page_words {
+    const uint64_t *planes;
+    const uint64_t *atomics[CTS_WAY_ATOMICS];
+    uint32_t atomic_ways[CTS_WAY_ATOMICS];
+    unsigned atomic_count;
+};
+
+static inline struct word_ways word_at(const struct page_words *page, unsigned w)
 {
-    uint64_t borders = 1;
-    for (unsigned i = 0; i < word->count; i++) borders |= word->bits[i] ^ word->bits[i] << 1;
-    return borders;
+    struct word_ways word;
+    word.count = 0;
+    word.borders = 1;
+    const uint64_t *const plain = page->planes + (size_t)w * PLANES;
+    uint64_t cross = plain[PLANE_CROSS];
+    for (unsigned k = 0; k < page->atomic_count; k++) {
+        cross |= page->atomics[k][w] & plain[PLANE_STORE]; /* in either order */
+        add_ways(&word, page->atomics[k][w], page->atomic_ways[k]);
+    }
+    for (unsigned p = 0; p < PLANES; p++)
+        add_ways(&word, p == PLANE_CROSS ? cross : plain[p], 1u << p);
+    return word;
+}
+
+/* Are all bytes of the word touched in the same ways? Most words are like this. */
+static inline bool is_even(const struct page_words *page, unsigned w, uint32_t *ways)
+{
+    const uint64_t *const plain = page->planes + (size_t)w * PLANES;
+    uint64_t uneven = 0, first = 0;
+    for (unsigned k = 0; k < page->atomic_count; k++)
+        if (page->atomics[k][w]) return false;
+    for (unsigned p = 0; p < PLANES; p++) {
+        uneven |= plain[p] + 1 > 1;
+        first |= (plain[p] & 1) << p;
+    }
+    *ways = (uint32_t)first;
+    return !uneven;
+}
+
+/* The bytes from `start` on are touched in the same ways. */
+struct giving_run {
+    uint64_t start;
+    uint32_t ways; /* 0: not touched */
+};
+
+static enum cts_status give_word(const struct giving *giving, const struct word_ways *word,
+                                 uint64_t word_start, struct giving_run *run,
+                                 struct cts_error *error)
+{
+    enum cts_status status = CTS_OK;
+    for (uint64_t left = word->borders; left && !status; left &= left - 1) {
+        const unsigned bit = (unsigned)__builtin_ctzll(left);
+        const uint32_t ways = ways_at(word, bit);
+        if (ways == run->ways) continue;
+        const uint64_t at = word_start + bit;
+        if (run->ways) status = giving->take(giving->state, run->start, at, run->ways, error);
+        *run = (struct giving_run){at, ways};
+    }
+    return status;
 }
 
 static enum cts_status give_page(void *state, uint64_t page_start, uint64_t *words,
                                  struct cts_error *error)
 {
     const struct giving *const giving = state;
-    const uint64_t *atomics[CTS_WAY_ATOMICS];
-    for (unsigned k = 0; k < CTS_WAY_ATOMICS; k++)
-        atomics[k] = cts_bits_find(&giving->toucher->atomics[k], page_start);
-    uint64_t run_start = page_start;
-    uint32_t run_ways = 0;
+    struct page_words page = {.planes = words};
+    for (unsigned k = 0; k < CTS_WAY_ATOMICS; k++) {
+        const uint64_t *const found = cts_bits_find(&giving->toucher->atomics[k], page_start);
+        if (!found) continue;
+        page.atomics[page.atomic_count] = found;
+        page.atomic_ways[page.atomic_count++] = (uint32_t)CTS_WAY_ATOMIC << k;
+    }
+    struct giving_run run = {.ways = 0};
     enum cts_status status = CTS_OK;
     for (unsigned w = 0; w < CTS_BITS_PAGE_WORDS && !status; w++) {
-        struct word_ways word = {.count = 0};
-        uint64_t plain[PLANES];
-        for (unsigned p = 0; p < PLANES; p++) plain[p] = words[(size_t)w * PLANES + p];
-        for (unsigned k = 0; k < CTS_WAY_ATOMICS; k++) {
-            if (!atomics[k] || !atomics[k][w]) continue;
-            plain[PLANE_CROSS] |= atomics[k][w] & plain[PLANE_STORE]; /* in either order */
-            word.bits[word.count] = atomics[k][w];
-            word.ways[word.count++] = (uint32_t)CTS_WAY_ATOMIC << k;
-        }
-        for (unsigned p = 0; p < PLANES; p++) {
-            if (!plain[p]) continue;
-            word.bits[word.count] = plain[p];
-            word.ways[word.count++] = 1u << p;
-        }
-        for (uint64_t left = borders(&word); left && !status; left &= left - 1) {
-            const unsigned bit = (unsigned)__builtin_ctzll(left);
-            const uint32_t ways = ways_at(&word, bit);
-            if (ways == run_ways) continue;
-            const uint64_t at = page_start + (uint64_t)w * 64 + bit;
-            if (run_ways) status = giving->take(giving->state, run_start, at, run_ways, error);
-            run_start = at;
-            run_ways = ways;
-        }
+        uint32_t ways;
+        if (is_even(&page, w, &ways) && ways == run.ways) continue;
+        const struct word_ways word = word_at(&page, w);
+        status = give_word(giving, &word, page_start + (uint64_t)w * 64, &run, error);
     }
-    if (run_ways && !status)
-        status = giving->take(giving->state, run_start, page_start + 4096, run_ways, error);
+    if (run.ways && !status)
+        status = giving->take(giving->state, run.start, page_start + 4096, run.ways, error);
     return status;
 }
 
