@@ -22,7 +22,8 @@ import { bytes, count } from "./format";
 import { useTheme } from "./theme";
 
 export type Marked = "enforced" | "true" | "none";
-export type Chosen = { place: number } | { link: number } | null;
+// A place, a link, or two places that a finding names and no link connects.
+export type Chosen = { place: number } | { link: number } | { pair: [number, number] } | null;
 
 interface GraphProps {
     data: FlowData;
@@ -39,8 +40,16 @@ const isOn = ({ data, marked }: GraphProps, place: number) =>
     marked !== "none" && data.places[place][marked === "enforced" ? "on_enforced" : "on_true"] > 0;
 
 function touches(chosen: Chosen, { link, index }: Drawn): boolean {
-    if (!chosen) return false;
+    if (!chosen || "pair" in chosen) return false;
     return "link" in chosen ? chosen.link === index : chosen.place === link.from || chosen.place === link.to;
+}
+
+// The places that are chosen, or whose link is.
+function placesOf({ data, chosen }: GraphProps): number[] {
+    if (!chosen) return [];
+    if ("pair" in chosen) return chosen.pair;
+    if ("place" in chosen) return [chosen.place];
+    return [data.links[chosen.link].from, data.links[chosen.link].to];
 }
 
 function LinkLine({ props, layout, drawn }: { props: GraphProps; layout: Layout; drawn: Drawn }) {
@@ -70,8 +79,9 @@ function LinkLine({ props, layout, drawn }: { props: GraphProps; layout: Layout;
 
 function PlaceBox({ props, layout, index }: { props: GraphProps; layout: Layout; index: number }) {
     const place = props.data.places[index],
-        isChosen = props.chosen !== null && "place" in props.chosen && props.chosen.place === index;
-    const choose = () => props.onChoose(isChosen ? null : { place: index });
+        isChosen = placesOf(props).includes(index),
+        isAlone = isChosen && "place" in props.chosen!;
+    const choose = () => props.onChoose(isAlone ? null : { place: index });
     const press = (event: KeyboardEvent) => {
         if (event.key !== "Enter" && event.key !== " ") return;
         choose();
@@ -177,9 +187,9 @@ export function FlowGraph(props: GraphProps) {
     const links = useMemo(() => drawnLinks(data, kinds, first, last), [data, kinds, first, last]);
     // What was chosen elsewhere comes into sight.
     useEffect(() => {
-        const place = !chosen ? null : "place" in chosen ? chosen.place : data.links[chosen.link].from;
-        if (place === null || (place > first && place < last - 1)) return;
-        holder.current!.scrollLeft = unit * xOf(place) - holder.current!.clientWidth / 3;
+        const places = placesOf(props);
+        if (!places.length || places.every((place) => place > first && place < last - 1)) return;
+        holder.current!.scrollLeft = unit * xOf(Math.min(...places)) - holder.current!.clientWidth / 8;
     }, [chosen]);
     return (
         <div class="flow-graph">

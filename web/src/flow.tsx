@@ -1,11 +1,12 @@
 // What passes between launches, copies and the host: what the analysis says, the graph, what is chosen in it, and the
 // matrix of all launches. The report and the page of `view` show it alike; `view` adds ways into its other views.
 import type { ComponentChildren } from "preact";
-import { useMemo, useRef, useState } from "preact/hooks";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import { FlowGraph, type Chosen, type Marked } from "./flow-graph";
 import {
     LINK_KINDS,
     bytesOf,
+    drawnAs,
     fileLine,
     isPossible,
     partName,
@@ -23,8 +24,12 @@ import { bytes, count, counted, shortName } from "./format";
 import { Heatmap } from "./heatmap";
 import { Table, Warnings } from "./table";
 
+// A finding to show in the graph, by its index; another object shows it again.
+export type Wanted = { index: number } | null;
+
 export interface FlowProps {
     data: FlowData;
+    finding?: Wanted;
     // More about a part of a link, and a link to a place in the source: where there are other views.
     more?: (part: Part) => ComponentChildren;
     place?: (path: string, line: number, text: string) => ComponentChildren;
@@ -151,48 +156,72 @@ function aboutCopy(data: FlowData, i: number): string {
     return [end("to", "from", "reads", "from"), end("from", "to", "writes", "for")].filter(Boolean).join(", ");
 }
 
+// What is listed: races, then what is certain, then what is only possible; else as the analysis sorts them.
+const rankOf = (f: FlowFinding) => (isRace(f) ? 0 : f.certain ? 1 : 2);
+const inOrder = ({ findings }: FlowData) =>
+    findings.map((_, i) => i).sort((a, b) => rankOf(findings[a]) - rankOf(findings[b]) || a - b);
+
+interface FlowFindingsProps {
+    data: FlowData;
+    races: boolean;
+    onOpen: (shown: FlowFinding | null) => void; // null: only the list
+}
 // In the list of a run's findings: races stand above the others, which may be made fast later; the rest below them.
-export function FlowFindings({ data, races, onOpen }: { data: FlowData; races: boolean; onOpen?: () => void }) {
-    const all = data.findings.filter((f) => isRace(f) === races),
+export function FlowFindings({ data, races, onOpen }: FlowFindingsProps) {
+    const all = inOrder(data)
+            .map((i) => data.findings[i])
+            .filter((f) => isRace(f) === races),
         more = all.length - FINDINGS_SHOWN;
     if (!all.length) return null;
     return (
         <>
             {!races && <h3 class="rest">Between launches, copies and the host</h3>}
             {all.slice(0, FINDINGS_SHOWN).map((f) => (
-                <FlowFindingCard f={f} about={aboutCopy(data, data.findings.indexOf(f))} onShow={onOpen} />
+                <FlowFindingCard
+                    f={f}
+                    about={aboutCopy(data, data.findings.indexOf(f))}
+                    onShow={chosenBy(data, data.findings.indexOf(f)) ? () => onOpen(f) : undefined}
+                />
             ))}
             {more > 0 && (
                 <p class="folded">
-                    {onOpen ? (
-                        <button onClick={onOpen}>{count(more)} more in Flow</button>
-                    ) : (
-                        `${counted(more, "more is", "more are")} listed below.`
-                    )}
+                    <button onClick={() => onOpen(null)}>{count(more)} more in Flow</button>
                 </p>
             )}
         </>
     );
 }
 
+// What shows a finding in the graph: the link between its two places, the two, or the one that there is. Two launches
+// of one place (in two iterations) are linked to themselves.
+function chosenBy({ finding_places, places, links }: FlowData, i: number): Chosen {
+    const [a, b] = finding_places[i].map((place) => (place < places.length ? place : -1));
+    if (a < 0 || b < 0) return a < 0 && b < 0 ? null : { place: Math.max(a, b) };
+    const joins = ({ from, to }: Link) => from === a && to === b,
+        link = links.findIndex((one) => joins(one) && !one.carried);
+    if (link >= 0) return { link };
+    const carried = links.findIndex(joins);
+    return carried >= 0 ? { link: carried } : a === b ? { place: a } : { pair: [a, b] };
+}
+
 const FINDINGS_SHOWN = 5;
 function Findings({ data, onChoose }: { data: FlowData; onChoose: (chosen: Chosen) => void }) {
     const [all, setAll] = useState(false),
-        shown = all ? data.findings : data.findings.slice(0, FINDINGS_SHOWN),
+        order = useMemo(() => inOrder(data), [data]),
+        shown = all ? order : order.slice(0, FINDINGS_SHOWN),
         more = data.findings.length - FINDINGS_SHOWN;
-    // A link between the two, or the place of the one.
     const show = (i: number) => {
-        const [a, b] = data.finding_places[i],
-            link = data.links.findIndex(({ from, to }) => from === Math.min(a, b) && to === Math.max(a, b));
-        if (a < 0 && b < 0) return undefined;
-        return () => onChoose(link >= 0 && b >= 0 ? { link } : { place: a < 0 ? b : a });
+        const chosen = chosenBy(data, i);
+        return chosen ? () => onChoose(chosen) : undefined;
     };
     if (!data.findings.length) return <p>No findings between launches, copies and the host.</p>;
     return (
         <>
-            {shown.map((f, i) => (
-                <FlowFindingCard f={f} about={aboutCopy(data, i)} onShow={show(i)} />
-            ))}
+            <div class="flow-findings">
+                {shown.map((i) => (
+                    <FlowFindingCard f={data.findings[i]} about={aboutCopy(data, i)} onShow={show(i)} />
+                ))}
+            </div>
             {more > 0 && (
                 <p class="folded">
                     <button aria-expanded={all} onClick={() => setAll(!all)}>
@@ -266,6 +295,17 @@ function ChosenLink({ link, ...props }: FlowProps & { link: Link }) {
                 {timesText(link.edges)}.{isPossible(link) && " Only possible: stores between them may not be recorded."}
             </p>
             <Parts {...props} link={link} />
+        </div>
+    );
+}
+
+function ChosenPair({ data, pair: [a, b] }: { data: FlowData; pair: [number, number] }) {
+    return (
+        <div class="flow-chosen" aria-live="polite">
+            <h3>
+                {nameOf(data, a)} and {nameOf(data, b)}
+            </h3>
+            <p>No data passes between the two. Click one of them for what it depends on.</p>
         </div>
     );
 }
@@ -394,10 +434,17 @@ export function FlowSection(props: FlowProps) {
         [marked, setMarked] = useState<Marked>("true"),
         [chosen, setChosen] = useState<Chosen>(null);
     const graph = useRef<HTMLDivElement>(null);
+    // What a finding is about is seen, also where its kind of line was switched off.
     const show = (wanted: Chosen) => {
         setChosen(wanted);
+        if (wanted && "link" in wanted && !drawnAs(data.links[wanted.link], kinds))
+            setKinds([...kinds, drawnAs(data.links[wanted.link], ["true", "reuse", "race"])!]);
         graph.current!.scrollIntoView({ block: "nearest" });
     };
+    useEffect(() => {
+        const index = props.finding?.index;
+        if (index !== undefined && index < data.findings.length) show(chosenBy(data, index));
+    }, [props.finding]);
     const left = data.places_left_out + data.links_left_out;
     return (
         <>
@@ -416,6 +463,7 @@ export function FlowSection(props: FlowProps) {
                         `${counted(data.links_left_out, "line", "lines")}.`}
             </p>
             {chosen && "link" in chosen && <ChosenLink {...props} link={data.links[chosen.link]} />}
+            {chosen && "pair" in chosen && <ChosenPair data={data} pair={chosen.pair} />}
             {chosen && "place" in chosen && <ChosenPlace {...props} at={chosen.place} onChoose={setChosen} />}
             <Findings data={data} onChoose={show} />
             <Matrix data={data} />

@@ -1,10 +1,12 @@
 // The report page: what to do first, then a card a question, each with a plot and the table behind it.
 import { render } from "preact";
+import { useState } from "preact/hooks";
 import "uplot/dist/uPlot.min.css";
 import "./style.css";
 import { Contents } from "./contents";
 import type { Data, Memory } from "./data";
-import { FlowFindings, FlowSection } from "./flow";
+import { FlowFindings, FlowSection, type Wanted } from "./flow";
+import type { FlowFinding } from "./flow-data";
 import { learnNames } from "./format";
 import { MemorySection } from "./memory";
 import { PathSection } from "./path";
@@ -13,12 +15,17 @@ import { RunsSection } from "./runs";
 
 const everything = JSON.parse(document.getElementById("data")!.textContent) as Data;
 
-function Findings({ data, flow }: { data: NonNullable<Data["run_findings"]>; flow?: Data["flow"] }) {
+interface FindingsProps {
+    data: NonNullable<Data["run_findings"]>;
+    flow?: Data["flow"];
+    onOpen: (shown: FlowFinding | null) => void;
+}
+function Findings({ data, flow, onOpen }: FindingsProps) {
     return (
         <section class="card findings">
             <h2>What to do first</h2>
             <p class="soft">Each finding with the share of {data.basis} that it could save at most.</p>
-            {flow && <FlowFindings data={flow} races={true} />}
+            {flow && <FlowFindings data={flow} races={true} onOpen={onOpen} />}
             <RunFindingList
                 data={data}
                 place={(row) => row.place}
@@ -36,6 +43,11 @@ function Findings({ data, flow }: { data: NonNullable<Data["run_findings"]>; flo
 
 function Page() {
     const { run, runs, path, timeline, totals, run_findings, flow } = everything;
+    const [finding, setFinding] = useState<Wanted>(null);
+    const open = (f: FlowFinding | null) => {
+        setFinding(f && { index: flow!.findings.indexOf(f) });
+        document.querySelector(".card.flow")!.scrollIntoView();
+    };
     return (
         <main>
             <h1>{(run.program || run.path).split("/").pop()}</h1>
@@ -51,13 +63,13 @@ function Page() {
                     .join(" · ")}
             </p>
             <Contents />
-            {run_findings && <Findings data={run_findings} flow={flow} />}
+            {run_findings && <Findings data={run_findings} flow={flow} onOpen={open} />}
             {runs && <RunsSection runs={runs} figures={everything.figures ?? []} />}
             {path && timeline && <PathSection path={path} timeline={timeline} />}
             {flow && flow.places.length > 0 && (
                 <section class="card flow">
                     <h2>Between launches, copies and the host</h2>
-                    <FlowSection data={flow} />
+                    <FlowSection data={flow} finding={finding} />
                 </section>
             )}
             {totals && <MemorySection data={everything as Memory} />}

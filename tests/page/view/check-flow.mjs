@@ -43,9 +43,11 @@ async function showsTheFlow(section) {
     const shown = await section
         .locator(".finding h3")
         .evaluateAll((titles) => titles.map((title) => title.firstChild.textContent));
+    // Races, then what is certain, then what is only possible.
+    const rank = ({ finding, certain }) => (finding.endsWith("race") ? 0 : certain ? 1 : 2);
     assert.deepEqual(
         shown,
-        flow.findings.map(({ finding }) => finding),
+        [...flow.findings].sort((a, b) => rank(a) - rank(b)).map(({ finding }) => finding),
     );
     assert.equal(await section.locator(".flow-graph .link-line.race").count(), 1);
     // The chains: the program's order has one work more a step than data needs.
@@ -147,6 +149,26 @@ const listed = await page
     .evaluateAll((cards) => cards.map((card) => [card.dataset.about, card.querySelector("h3").firstChild.textContent]));
 assert.deepEqual(listed[0], ["flow", "race"]);
 assert.ok(listed.filter(([about, finding]) => about === "flow" && finding !== "race").length >= 3, String(listed));
+// One of them leads to its two boxes and the line between them in the graph.
+for (const [finding, boxes] of [
+    ["race", ["shift", "blur"]],
+    ["fusion", ["produce", "scale"]],
+]) {
+    await page.getByRole("tab", { name: "Findings" }).click();
+    await settle(page);
+    await page
+        .locator(".finding[data-about=flow]", { hasText: finding })
+        .first()
+        .getByRole("button", { name: "Show in the graph" })
+        .click();
+    await settle(page);
+    const chosen = page.locator(".pane[data-view=flow] .place.chosen");
+    assert.deepEqual(
+        await chosen.evaluateAll((all) => all.map((box) => box.querySelector("text").textContent.trim())),
+        boxes,
+    );
+    assert.equal(await page.locator(".flow-graph .link-line.chosen").count(), 1);
+}
 for (const view of await page.locator(".viewtabs [role=tab]").all()) {
     await view.click();
     await settle(page);
@@ -169,6 +191,8 @@ const section = written.locator(".card.flow");
 await section.locator(".place").first().waitFor();
 await showsTheFlow(section);
 await sumsOfALink(section);
+await written.locator(".card.findings .finding[data-about=flow] button.link").first().click();
+assert.equal(await section.locator(".place.chosen").count(), 2);
 found.push(...(await axeFinds(written, "report")));
 await browser.close();
 assert.deepEqual(found, []);

@@ -2,7 +2,7 @@
 // those of the whole run, of time and memory together; a click goes to an instance of one.
 import { useState } from "preact/hooks";
 import { FlowFindings } from "../flow";
-import type { FlowData } from "../flow-data";
+import type { FlowData, FlowFinding } from "../flow-data";
 import { percent, shortName } from "../format";
 import { RunFindingList, type RunFinding, type RunFindings } from "../run-findings";
 import { messageOf, useAsk } from "./ask";
@@ -293,7 +293,7 @@ function WholeRun({ text, onClear }: { text: string; onClear: () => void }) {
     if (!answer.data) return <p class="soft working">Analysing the accesses of the run</p>;
     const data = matching(answer.data, text),
         between = flow.data && matchingFlow(flow.data, text),
-        open = () => model.set({ view: "flow" });
+        open = (f: FlowFinding | null) => model.set({ view: "flow", finding: f && flow.data!.findings.indexOf(f) });
     if (text && !data.rows.length && !between?.findings.length) return <NoMatch text={text} onClear={onClear} />;
     return (
         <>

@@ -1,5 +1,5 @@
 // What passes between launches, copies and the host, with ways from a dependence to the launches, lines and bytes.
-import { useState } from "preact/hooks";
+import { useMemo, useState } from "preact/hooks";
 import { FlowSection } from "../flow";
 import { partName, type Part } from "../flow-data";
 import { bytes, counted } from "../format";
@@ -109,6 +109,8 @@ function Place({ path, line, text }: { path: string; line: number; text: string 
 export function FlowView() {
     const model = useModel(),
         { flow } = model.source;
+    const { finding } = model.state,
+        wanted = useMemo(() => (finding === null ? null : { index: finding }), [finding]);
     const answer = useAsk("run", flow ? "flow" : null, (signal) => model.source.flow!(signal));
     if (!flow)
         return (
@@ -126,6 +128,7 @@ export function FlowView() {
                 {answer.data ? (
                     <FlowSection
                         data={answer.data}
+                        finding={wanted}
                         more={(part) => <Lines part={part} />}
                         place={(path, line, text) => <Place path={path} line={line} text={text} />}
                     />

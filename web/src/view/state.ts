@@ -92,6 +92,7 @@ export interface State {
     time: [number, number] | null;
     split: number; // per cent of the room that the first pane has
     stacked: boolean; // banks: by bank, not lane by bank
+    finding: number | null; // of the flow: to show in its graph
     wholeRun: boolean; // source and findings of the run, not of the launch
 }
 
@@ -126,6 +127,7 @@ export function initialState(): State {
         time: null,
         split: 50,
         stacked: false,
+        finding: null,
         wholeRun: false,
     };
 }

@@ -72,6 +72,7 @@ export function encode(state: State): string {
     put("t", state.time && `${Math.round(state.time[0])}-${Math.round(state.time[1])}`);
     if (state.split !== base.split) put("split", Math.round(state.split));
     if (state.stacked) put("banks", "stacks");
+    put("finding", state.finding);
     if (state.wholeRun) put("scope", "run");
     return fields.length ? `#${fields.join("&")}` : "";
 }
@@ -174,6 +175,7 @@ const FIELDS: Record<string, (state: State, text: string) => void> = {
     t: (s, t) => (s.time = span(t, number)),
     split: (s, t) => (s.split = Math.max(15, Math.min(85, number(t)))),
     banks: (s, t) => (s.stacked = oneOf(t, ["lanes", "stacks"] as const) === "stacks"),
+    finding: (s, t) => (s.finding = number(t)),
     scope: (s, t) => (s.wholeRun = oneOf(t, ["run", "launch"] as const) === "run"),
 };
 
