@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """What a recording holds, compared with what the program did: values, the CPU's accesses, names."""
 import os
+import re
 import struct
 
 import support
@@ -220,6 +221,29 @@ class Units(support.RecordTest):
 
     def test_relocatable_device_code(self):
         self.check("-rdc=true")
+
+
+class Helpers(support.RecordTest):
+    """Allocations that a function makes for its caller have the name and line of the caller's."""
+
+    def check(self, *flags):
+        path = os.path.join(support.HERE, "programs", "helpers.cu")
+        expected = []
+        with open(path, encoding="utf-8") as file:
+            for number, line in enumerate(file, 1):
+                comment = line.partition("// ")[2]
+                expected += [(name, kind, number)
+                             for name, kind in re.findall(r"= (\S+) (\w+)", comment)]
+        self.assertEqual(self.record("run", support.compiled("helpers.cu", *flags)).stdout, "1\n")
+        found = [(row["variable"], row["type"], int(row["line"]))
+                 for row in self.table("run", "allocations") if row["kind"] == "device"]
+        self.assertEqual(sorted(found), sorted(expected))
+
+    def test_optimised(self):
+        self.check("-O2")
+
+    def test_not_optimised(self):
+        self.check("-O0", "-g")
 
 
 if __name__ == "__main__":

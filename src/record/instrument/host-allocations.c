@@ -14,6 +14,7 @@
 #include <llvm-c/Target.h>
 
 #include "record/abi.h"
+#include "record/instrument/host-helpers.h"
 #include "record/instrument/host-pass.h"
 #include "record/instrument/address-names.h"
 
@@ -95,6 +96,26 @@ static bool is_allocating(struct hint_pass *pass, LLVMValueRef function)
     return allocating_kind(pass, function) != NOT_ALLOCATING;
 }
 
+static bool is_call(LLVMValueRef instruction)
+{
+    LLVMOpcode opcode = LLVMGetInstructionOpcode(instruction);
+    return opcode == LLVMCall || opcode == LLVMInvoke;
+}
+
+static bool is_allocating_function(void *user, LLVMValueRef function)
+{
+    return is_allocating(user, function);
+}
+
+static bool is_users_function(void *user, LLVMValueRef function)
+{
+    struct hint_pass *const pass = user;
+    LLVMMetadataRef info = LLVMGetSubprogram(function);
+    const uint32_t source =
+        info ? cts_debug_source(&pass->debug, LLVMDIScopeGetFile(info)) : CTS_NO_SOURCE;
+    return source != CTS_NO_SOURCE && pass->debug.sources[source].is_users;
+}
+
 static LLVMValueRef text_constant(struct hint_pass *pass, const char *text)
 {
     return LLVMBuildGlobalStringPtr(pass->builder, text ? text : "", "cts.text");
@@ -142,6 +163,196 @@ static char *type_of_template(const char *name)
         if (!depth) return cts_plugin_text("%.*s", (int)(c - open - 1), open + 1);
     }
     return NULL;
+}
+
+/* ---- whom a helper allocates for (host-helpers.h) ----
+ *
+ * The walk goes outwards, from the address that the allocating function gets to what the caller of
+ * the helper gave, or does with the result, as long as that has a name. */
+
+enum { LEVELS_MAX = 8, STEPS_MAX = 32 };
+
+struct level {
+    LLVMMetadataRef frame; /* where it is, seen from the source */
+    LLVMValueRef value;    /* an address in it */
+    struct cts_memory_object place;
+};
+
+/* The slot of a parameter of an inlined helper that the address lies behind, or of a variable that
+ * one returns; NULL: it is neither. */
+static LLVMValueRef helper_slot(LLVMValueRef value)
+{
+    for (int i = 0; i < STEPS_MAX; i++) {
+        if (cts_has_mark(value, CTS_HELPER_RETURNED)) return value;
+        if (LLVMIsALoadInst(value)) {
+            value = LLVMGetOperand(value, 0);
+            if (cts_has_mark(value, CTS_HELPER_PARAMETER)) return value;
+            value = cts_only_value_in(value);
+            if (!value) return NULL;
+        } else if (LLVMIsAGetElementPtrInst(value) || LLVMIsACastInst(value)) {
+            value = LLVMGetOperand(value, 0);
+        } else {
+            return NULL;
+        }
+    }
+    return NULL;
+}
+
+static bool is_variable(const struct hint_pass *pass, LLVMValueRef slot)
+{
+    return cts_pointer_map_find(&pass->namer.first_of, slot) != NULL;
+}
+
+static LLVMValueRef first_argument(LLVMValueRef call, LLVMValueRef other)
+{
+    const bool is_call = LLVMIsACallInst(call) || LLVMIsAInvokeInst(call);
+    if (!is_call || LLVMGetNumArgOperands(call) < 2) return NULL;
+    LLVMValueRef first = LLVMGetOperand(call, 0);
+    return first != other && LLVMGetTypeKind(LLVMTypeOf(first)) == LLVMPointerTypeKind ? first
+                                                                                       : NULL;
+}
+
+/* The object whose member function takes what a slot without a name holds. */
+static LLVMValueRef taker_of(LLVMValueRef slot)
+{
+    for (LLVMUseRef use = LLVMGetFirstUse(slot); use; use = LLVMGetNextUse(use)) {
+        LLVMValueRef found = first_argument(LLVMGetUser(use), slot);
+        if (found) return found;
+    }
+    return slot;
+}
+
+/* Where the caller at `frame` keeps a value: the address that it is stored to, or the object whose
+ * member function takes it. */
+static LLVMValueRef keeper_of(struct hint_pass *pass, LLVMValueRef value, LLVMMetadataRef frame,
+                              int depth)
+{
+    if (depth > 6) return NULL;
+    for (LLVMUseRef use = LLVMGetFirstUse(value); use; use = LLVMGetNextUse(use)) {
+        LLVMValueRef user = LLVMGetUser(use), found = NULL;
+        LLVMMetadataRef at = LLVMIsAInstruction(user) ? LLVMInstructionGetDebugLoc(user) : NULL;
+        const bool is_there =
+            at && LLVMDILocationGetInlinedAt(at) == LLVMDILocationGetInlinedAt(frame);
+        if (LLVMIsACastInst(user) || (LLVMIsALoadInst(user) && LLVMIsAAllocaInst(value))) {
+            found = keeper_of(pass, user, frame, depth + 1);
+        } else if (LLVMIsAStoreInst(user) && LLVMGetOperand(user, 0) == value) {
+            LLVMValueRef to = LLVMGetOperand(user, 1);
+            if (cts_has_mark(to, CTS_HELPER_RESULT) || cts_has_mark(to, CTS_HELPER_RETURNED))
+                found = keeper_of(pass, to, frame, depth + 1);
+            else if (is_there)
+                found = LLVMIsAAllocaInst(to) && !is_variable(pass, to) ? taker_of(to) : to;
+        } else if (is_there) {
+            found = first_argument(user, value);
+        }
+        if (found) return found;
+    }
+    return NULL;
+}
+
+/* Goes outwards to the frame that keeps the value. */
+static LLVMValueRef find_keeper(struct hint_pass *pass, LLVMValueRef value, LLVMMetadataRef *frame)
+{
+    LLVMValueRef keeper = NULL;
+    for (LLVMMetadataRef at = *frame; at && !keeper; at = LLVMDILocationGetInlinedAt(at)) {
+        keeper = keeper_of(pass, value, at, 0);
+        if (keeper) *frame = at;
+    }
+    return keeper;
+}
+
+/* Bytes of what the variable in a slot points to: the object that a helper works on. */
+static uint64_t pointee_bytes(struct hint_pass *pass, LLVMValueRef slot, LLVMMetadataRef frame)
+{
+    struct cts_memory_object place;
+    if (!cts_namer_find(&pass->namer, slot, frame, &place)) return 0;
+    return cts_type_bytes(cts_type_plain(cts_type_base(cts_type_plain(place.type))));
+}
+
+/* The next level outwards; false: there is none. */
+static bool go_out(struct hint_pass *pass, struct level *level)
+{
+    enum { POINTER_BYTES = 8 };
+    LLVMMetadataRef frame = level->frame ? LLVMDILocationGetInlinedAt(level->frame) : NULL;
+    LLVMValueRef slot = helper_slot(level->value);
+    if (!frame || !slot) return false;
+    const bool is_parameter = cts_has_mark(slot, CTS_HELPER_PARAMETER);
+    const uint64_t bytes = is_parameter ? pointee_bytes(pass, slot, level->frame) : POINTER_BYTES;
+    LLVMValueRef value = is_parameter ? cts_only_value_in(slot) : find_keeper(pass, slot, &frame);
+    if (!value) return false;
+    struct level outer = {.frame = frame, .value = value};
+    if (!cts_namer_find(&pass->namer, value, frame, &outer.place) && is_parameter) {
+        outer.value = find_keeper(pass, value, &outer.frame); /* of `new`, or of another call */
+        if (!outer.value)
+            outer = (struct level){.frame = frame, .value = value};
+        else
+            (void)cts_namer_find(&pass->namer, outer.value, outer.frame, &outer.place);
+    }
+    if (bytes && outer.place.name[0]) cts_place_descend(&pass->namer, &outer.place, bytes);
+    *level = outer;
+    return true;
+}
+
+/* Calls of allocating functions in one inlined copy of a helper. */
+static unsigned allocations_in(struct hint_pass *pass, LLVMValueRef function,
+                               LLVMMetadataRef inlined_at)
+{
+    unsigned count = 0;
+    for (LLVMBasicBlockRef b = LLVMGetFirstBasicBlock(function); b; b = LLVMGetNextBasicBlock(b))
+        for (LLVMValueRef i = LLVMGetFirstInstruction(b); i; i = LLVMGetNextInstruction(i)) {
+            LLVMValueRef callee = is_call(i) ? LLVMGetCalledValue(i) : NULL;
+            LLVMMetadataRef at = LLVMInstructionGetDebugLoc(i);
+            if (!callee || !LLVMIsAFunction(callee) || !is_allocating(pass, callee)) continue;
+            for (int k = 0; at && k < LEVELS_MAX; k++, at = LLVMDILocationGetInlinedAt(at))
+                if (LLVMDILocationGetInlinedAt(at) == inlined_at) {
+                    count++;
+                    break;
+                }
+        }
+    return count;
+}
+
+/* "data" of "this->data": what tells the allocations of one object apart. */
+static const char *member_of(const char *name)
+{
+    return strncmp(name, "this->", 6) ? "" : name + 6;
+}
+
+/* The type of a helper that returns `void *` is that of its caller's pointer. */
+static void take_type(struct allocation *allocation, LLVMMetadataRef type)
+{
+    type = cts_type_plain(type);
+    if (allocation->element_bytes || !cts_type_is_pointer(type)) return;
+    free(allocation->type_name);
+    allocation->type_name = cts_type_name(cts_type_base(type));
+    allocation->element_bytes = (uint32_t)cts_type_bytes(cts_type_plain(cts_type_base(type)));
+}
+
+/* Replaces the name by that of the outermost variable that the helpers allocate for; where a helper
+ * allocates several, the member is added and the line stays. */
+static void name_for_caller(struct hint_pass *pass, LLVMValueRef call,
+                            struct allocation *allocation, LLVMMetadataRef *location)
+{
+    struct level level = {.frame = *location, .value = LLVMGetOperand(call, 0)};
+    bool moves_line = true;
+    for (int i = 0; i < LEVELS_MAX; i++) {
+        LLVMMetadataRef inlined_at = level.frame ? LLVMDILocationGetInlinedAt(level.frame) : NULL;
+        if (!go_out(pass, &level)) return;
+        char *const name = level.place.name;
+        char *const internal = strstr(name, "._M_"); /* a member of a container of libstdc++ */
+        if (internal) *internal = 0;
+        if (!*name || !strcmp(name, "this")) continue;
+        const bool is_one =
+            allocations_in(pass, LLVMGetBasicBlockParent(LLVMGetInstructionParent(call)),
+                           inlined_at) == 1;
+        const char *const inner = allocation->variable ? allocation->variable : "";
+        const char *const member = is_one ? "" : member_of(inner);
+        char *const text = cts_plugin_text("%s%s%s", name, *member ? "." : "", member);
+        moves_line &= is_one || !*member;
+        free(allocation->variable);
+        allocation->variable = text;
+        take_type(allocation, level.place.type);
+        if (moves_line) *location = level.frame;
+    }
 }
 
 static struct allocation find_allocation(struct hint_pass *pass, LLVMValueRef call,
@@ -198,15 +409,23 @@ static void add_hint(struct hint_pass *pass, LLVMValueRef function, LLVMValueRef
 {
     LLVMMetadataRef location = LLVMInstructionGetDebugLoc(call);
     const char *path = "", *name = cts_debug_function_name(&pass->debug, function);
+    struct allocation allocation = {0};
     if (location) {
         LLVMMetadataRef file = LLVMDIScopeGetFile(LLVMDILocationGetScope(location));
         uint32_t source = cts_debug_source(&pass->debug, file);
         if (source != CTS_NO_SOURCE && !pass->debug.sources[source].is_users) return;
+        allocation = find_allocation(pass, call, location);
+        if (LLVMGetNumArgOperands(call)) name_for_caller(pass, call, &allocation, &location);
+        source =
+            cts_debug_source(&pass->debug, LLVMDIScopeGetFile(LLVMDILocationGetScope(location)));
         if (source != CTS_NO_SOURCE) path = pass->debug.sources[source].path;
+        if (LLVMDILocationGetInlinedAt(location))
+            name = cts_debug_subprogram_name(&pass->debug, cts_location_subprogram(location));
     } else if (is_allocating(pass, function)) {
         return;
+    } else {
+        allocation = find_allocation(pass, call, NULL);
     }
-    struct allocation allocation = find_allocation(pass, call, location);
     LLVMPositionBuilderBefore(pass->builder, call);
     LLVMValueRef desc = describe(pass, &allocation, path, name, location);
     LLVMValueRef hint = hint_function(pass);
@@ -223,12 +442,6 @@ static void add_hint(struct hint_pass *pass, LLVMValueRef function, LLVMValueRef
     free(allocation.variable);
     free(allocation.type_name);
     pass->is_changed = true;
-}
-
-static bool is_call(LLVMValueRef instruction)
-{
-    LLVMOpcode opcode = LLVMGetInstructionOpcode(instruction);
-    return opcode == LLVMCall || opcode == LLVMInvoke;
 }
 
 static void hint_in_function(struct hint_pass *pass, LLVMValueRef function)
@@ -273,9 +486,12 @@ bool cts_host_hint_allocations(LLVMModuleRef module, const struct cts_plugin_opt
     pass.hint_type = LLVMFunctionType(LLVMVoidTypeInContext(context), &pass.pointer, 1, 0);
     pass.namer = (struct cts_namer){
         .debug = &pass.debug, .layout = LLVMGetModuleDataLayout(module), .with_indices = true};
-    if (has_allocating_function(&pass))
+    if (has_allocating_function(&pass)) {
+        pass.is_changed |=
+            cts_host_inline_helpers(module, is_allocating_function, is_users_function, &pass);
         for (LLVMValueRef f = LLVMGetFirstFunction(module); f; f = LLVMGetNextFunction(f))
             if (!LLVMIsDeclaration(f)) hint_in_function(&pass, f);
+    }
     cts_namer_release(&pass.namer);
     cts_debug_release(&pass.debug);
     cts_pointer_map_release(&pass.is_allocating);

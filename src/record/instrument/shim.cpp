@@ -73,6 +73,17 @@ void diagnose(LLVMModuleRef module, LLVMValueRef instruction, const char *messag
 
 } // namespace
 
+int cts_inline_call(LLVMValueRef call)
+{
+    auto *const at = cast<CallBase>(unwrap(call));
+    const Function *const function = at->getCalledFunction();
+    Function *const caller = at->getFunction();
+    InlineFunctionInfo info;
+    if (!function || at->isMustTailCall() || function->hasFnAttribute(Attribute::ReturnsTwice))
+        return 0;
+    return InlineFunction(*at, info, true).isSuccess() && caller;
+}
+
 LLVMValueRef cts_clone_function(LLVMValueRef function, const char *name)
 {
     ValueToValueMapTy values;

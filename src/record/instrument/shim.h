@@ -46,6 +46,10 @@ void cts_each_debug_variable(LLVMValueRef function, cts_visit_variable *visit, v
  * it was inlined into. */
 void cts_keep_users_lines(LLVMModuleRef module);
 
+/* Inlines a call, which has a position, whatever the attributes of the function. 0: it could not.
+ */
+int cts_inline_call(LLVMValueRef call);
+
 /* Splits the instruction's block before it; the new block begins with it. */
 LLVMBasicBlockRef cts_split_before(LLVMValueRef instruction);
 
