@@ -181,10 +181,10 @@ struct cts_finding {
     double waste;  /* cost beyond the ideal, in cycles as cts_access_cycles() counts */
     bool is_small; /* below the cut */
     double share;  /* of its kernel's load of the system: what is to be gained at most */
-    struct cts_access_counts counts; /* of its sites together */
-    uint32_t worst_ways;
-    bool row_is_uniform; /* rows across sectors: its lanes have one address */
-    bool is_shared;      /* its sites' space is shared memory */
+    struct cts_access_counts counts;  /* of its sites together */
+    uint32_t worst_ways, width_bytes; /* of the worst site's accesses */
+    bool row_is_uniform;              /* rows across sectors: its lanes have one address */
+    bool is_shared;                   /* its sites' space is shared memory */
     uint32_t field_bytes, struct_bytes, used_bytes; /* array of structs, blocked arrangement;
                                                        used: by all sites of the
                                                        kernel that walk the structs alike */

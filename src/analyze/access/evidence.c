@@ -200,6 +200,14 @@ static double per_request(uint64_t sum, const struct cts_access_counts *counts)
     return counts->requests ? (double)sum / (double)counts->requests : 0;
 }
 
+/* Wide accesses go in phases of fewer lanes. */
+static const char *phase_words(uint32_t width_bytes)
+{
+    if (width_bytes <= 4) return "";
+    return width_bytes <= 8 ? "of the 16 lanes (8 bytes each) served together, "
+                            : "of the 8 lanes (16 bytes each) served together, ";
+}
+
 void cts_finding_evidence(const struct cts_catalogue *catalogue,
                           const struct cts_access_result *result, const struct cts_finding *finding,
                           char *text, size_t text_bytes)
@@ -214,11 +222,12 @@ void cts_finding_evidence(const struct cts_catalogue *catalogue,
         fault_evidence(catalogue, finding, site->space == CTS_SPACE_SHARED, text, text_bytes);
         return;
     case CTS_FINDING_BANK_CONFLICT:
-        snprintf(
-            text, text_bytes,
-            "%.2f wavefronts per request where %.2f would do; up to %u words of one bank at once",
-            per_request(counts->wavefronts, counts), per_request(counts->ideal_wavefronts, counts),
-            finding->worst_ways);
+        snprintf(text, text_bytes,
+                 "%.2f wavefronts per request where %.2f would do; %sup to %u words of one bank at "
+                 "once",
+                 per_request(counts->wavefronts, counts),
+                 per_request(counts->ideal_wavefronts, counts),
+                 phase_words(catalogue->sites[site->site].width_bytes), finding->worst_ways);
         return;
     case CTS_FINDING_STRUCT_STRIDE:
         snprintf(
@@ -312,7 +321,13 @@ const char *cts_finding_remedy(const struct cts_finding *finding)
         if (finding->counts.irregular_requests * 2 > finding->counts.requests)
             return "conflicts depend on the data: keep several copies and spread the lanes over "
                    "them, or sort the indices";
-        return "pad the rows of the shared array by one element, or swizzle its index";
+        return finding->width_bytes > 8
+                   ? "pad the rows of the shared array by 16 bytes (one vector: the rows stay "
+                     "aligned), or swizzle its index"
+               : finding->width_bytes > 4
+                   ? "pad the rows of the shared array by 8 bytes (one access: the rows stay "
+                     "aligned), or swizzle its index"
+                   : "pad the rows of the shared array by one element, or swizzle its index";
     case CTS_FINDING_STRUCT_STRIDE:
         return finding->used_bytes >= finding->struct_bytes
                    ? "load whole structs (16 bytes per lane), or keep each field in an array of "

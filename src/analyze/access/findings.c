@@ -48,6 +48,7 @@ static enum cts_status add(struct search *search, const struct cts_finding *find
     more->site_count = 1;
     more->counts = site->counts;
     more->worst_ways = site->worst_ways;
+    more->width_bytes = search->catalogue->sites[site->site].width_bytes;
     more->is_shared = site->space == CTS_SPACE_SHARED;
     more->row_is_uniform = site->row_is_uniform;
     return CTS_OK;
