@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "analyze/flow/flow.h"
+#include "analyze/flow/flow-known.h"
 #include "cli/open-recording.h"
 #include "cli/list-options.h"
 #include "cli/sarif-options.h"
@@ -26,6 +26,8 @@ struct request {
     struct cts_sheet_choice choice;
     struct cts_flow_options options;
     const char *fail_on;
+    const char *baseline, *suppress; /* a run, and a file; NULL: none */
+    struct cts_flow_suppressions suppressions;
     bool full_names;
 };
 
@@ -98,6 +100,8 @@ static int parse(const struct cts_arguments *arguments, struct request *request)
         request->sheet_count = 1;
     }
     request->fail_on = cts_argument(arguments, "fail-on");
+    request->baseline = cts_argument(arguments, "baseline");
+    request->suppress = cts_argument(arguments, "suppress");
     request->full_names = cts_argument_given(arguments, "full-names");
     return 0;
 }
@@ -145,12 +149,53 @@ static enum cts_status check_between(const struct request *request, const struct
     return CTS_OK;
 }
 
+/* Findings that the baseline has, too, are not listed. */
+static enum cts_status drop_known(const struct request *request, struct cts_flow_result *flow,
+                                  struct cts_error *error)
+{
+    struct cts_recording recording;
+    struct cts_flow_result baseline = {0};
+    enum cts_status status = cts_recording_open(request->baseline, &recording, error);
+    if (status) return cts_context(error, "--baseline");
+    do {
+        status = analyze(&recording, request, &baseline, error);
+    } while (cts_cli_again(status, &recording));
+    if (!status) {
+        cts_cli_tell_gaps(&cts_verb_flow, request->baseline, &recording.catalogue.gaps);
+        cts_flow_drop_known(flow, &baseline);
+    }
+    cts_flow_release(&baseline);
+    cts_recording_close(&recording);
+    return status ? cts_context(error, "--baseline") : CTS_OK;
+}
+
+/* An entry that suppresses nothing is out of date, or misspelt. */
+static void tell_unused(const struct request *request)
+{
+    for (size_t i = 0; i < request->suppressions.count; i++) {
+        const struct cts_flow_suppression *const s = &request->suppressions.items[i];
+        if (s->findings) continue;
+        fprintf(stderr, "ctascope flow: '%s', line %u: no finding of this run matches [%s] (%s)\n",
+                request->suppress, s->line, cts_flow_finding_text(s->kind), s->reason);
+    }
+}
+
+static uint64_t times_of(const struct cts_flow_result *flow, enum cts_flow_finding_kind kind)
+{
+    uint64_t times = 0;
+    for (size_t i = 0; i < flow->finding_count; i++)
+        if (flow->findings[i].kind == kind) times += flow->findings[i].times;
+    return times;
+}
+
+/* Without what is suppressed and what the baseline has. */
 static uint64_t count_failures(const struct request *request, const struct cts_flow_result *flow)
 {
     if (!request->fail_on) return 0;
-    if (!strcmp(request->fail_on, "race")) return flow->race_pairs;
-    if (!strcmp(request->fail_on, "possible-race")) return flow->race_pairs + flow->possible_pairs;
-    return flow->finding_count;
+    if (!strcmp(request->fail_on, "finding")) return flow->finding_count;
+    const uint64_t races = times_of(flow, CTS_FLOW_RACE);
+    if (!strcmp(request->fail_on, "race")) return races;
+    return races + times_of(flow, CTS_FLOW_POSSIBLE_RACE);
 }
 
 static int run_flow(const struct cts_arguments *arguments)
@@ -162,24 +207,36 @@ static int run_flow(const struct cts_arguments *arguments)
     const int code = parse(arguments, &request);
     if (code) return code;
     const char *const run_path = arguments->positional[0];
-    enum cts_status status = cts_recording_open(run_path, &recording, &error);
-    if (status) return cts_report_error(arguments, &error);
+    enum cts_status status = CTS_OK;
+    if (request.suppress)
+        status = cts_flow_suppressions_read(request.suppress, &request.suppressions, &error);
+    if (!status) status = cts_recording_open(run_path, &recording, &error);
+    if (status) {
+        cts_flow_suppressions_release(&request.suppressions);
+        return cts_report_error(arguments, &error);
+    }
     do {
         status = analyze(&recording, &request, &flow, &error);
     } while (cts_cli_again(status, &recording));
-    struct cts_flow_report report = {
-        .run_path = run_path, .flow = &flow, .full_names = request.full_names};
+    if (!status && request.baseline) status = drop_known(&request, &flow, &error);
+    if (!status) cts_flow_suppress(&flow, &request.suppressions);
+    struct cts_flow_report report = {.run_path = run_path,
+                                     .flow = &flow,
+                                     .suppressions = &request.suppressions,
+                                     .full_names = request.full_names};
     if (!status) status = check_between(&request, &recording.catalogue, &error);
     if (!status) status = cts_flow_choose(&flow, request.between, &report, &error);
     if (!status) {
         cts_cli_tell_gaps(&cts_verb_flow, run_path, &recording.catalogue.gaps);
         status = render(&request, &report, &error);
+        tell_unused(&request);
     }
     const uint64_t failures = status ? 0 : count_failures(&request, &flow);
     free((void *)report.edges);
     free((void *)report.works);
     cts_flow_release(&flow);
     cts_recording_close(&recording);
+    cts_flow_suppressions_release(&request.suppressions);
     if (status) return cts_report_error(arguments, &error);
     return cts_fail_on_findings(arguments, request.fail_on, (size_t)failures);
 }
@@ -193,6 +250,12 @@ static const struct cts_option flow_options[] = {
      .argument = "race|possible-race|finding",
      .help = "exit with 3 on: a certain race (race); also a possible race (possible-race); any "
              "finding (finding)"},
+    {.name = "suppress",
+     .argument = "FILE",
+     .help = "do not list the findings that FILE names with a reason"},
+    {.name = "baseline",
+     .argument = "RUN",
+     .help = "list only findings that RUN, an earlier recording, does not have"},
     CTS_OPTION_FORMAT("table|json|csv|dot"),
     CTS_OPTION_SORT,
     CTS_OPTION_LIMIT(ROWS_IN_TABLE),

@@ -413,6 +413,24 @@ enum cts_status cts_flow_print_summary(const struct cts_flow_report *report, FIL
 
 /* ---- JSON ---- */
 
+static void json_suppressions(const struct cts_flow_report *report, struct cts_json *json)
+{
+    const struct cts_flow_suppressions *const all = report->suppressions;
+    cts_json_key(json, "suppressions");
+    cts_json_open_array(json);
+    for (size_t i = 0; all && i < all->count; i++) {
+        const struct cts_flow_suppression *const s = &all->items[i];
+        cts_json_open_object_row(json);
+        cts_json_member_u64(json, "line", s->line);
+        cts_json_member_string(json, "finding", cts_flow_finding_text(s->kind));
+        cts_json_member_string(json, "reason", s->reason);
+        cts_json_member_u64(json, "findings", s->findings);
+        cts_json_member_u64(json, "times", s->times);
+        cts_json_close_object(json);
+    }
+    cts_json_close_array(json);
+}
+
 static void json_counts(const struct cts_flow_report *report, struct cts_json *json)
 {
     const struct cts_flow_result *const flow = report->flow;
@@ -424,6 +442,9 @@ static void json_counts(const struct cts_flow_report *report, struct cts_json *j
     cts_json_member_bool(json, "threads_recorded", flow->knows_threads);
     cts_json_member_bool(json, "calls_recorded", flow->knows_calls);
     cts_json_member_u64(json, "small_findings", flow->small_findings);
+    cts_json_member_u64(json, "suppressed_findings", flow->suppressed_findings);
+    json_suppressions(report, json);
+    cts_json_member_u64(json, "baseline_findings", flow->known_findings);
     cts_json_member_u64(json, "ordered_pairs", flow->ordered_pairs);
     cts_json_member_u64(json, "race_pairs", flow->race_pairs);
     cts_json_member_u64(json, "possible_race_pairs", flow->possible_pairs);

@@ -27,6 +27,7 @@ struct cts_flow_report {
     size_t edge_count;
     const size_t *works; /* launches, copies and memsets: indices of nodes */
     size_t work_count;
+    const struct cts_flow_suppressions *suppressions; /* NULL: none */
     bool full_names;
 };
 

@@ -39,16 +39,6 @@ void cts_flow_name_node(const struct cts_flow_result *flow, uint32_t node, char 
     snprintf(text, bytes, "free of allocation %u", c->allocations[n->index].allocation);
 }
 
-const char *cts_flow_subject(const struct cts_flow_result *flow, uint32_t node)
-{
-    const struct cts_catalogue *const c = flow->catalogue;
-    if (node == CTS_NONE) return NULL;
-    const struct cts_flow_node *const n = cts_flow_node_at(flow, node);
-    if (n->kind == CTS_FLOW_LAUNCH)
-        return cts_catalogue_kernel_name(c, c->launches[n->index].kernel);
-    return n->kind == CTS_FLOW_COPY || n->kind == CTS_FLOW_MEMSET ? c->copies[n->index].kind : NULL;
-}
-
 void cts_flow_name_fully(const struct cts_flow_result *flow, uint32_t node,
                          const struct cts_short_names *kernels, char *text, size_t bytes)
 {
@@ -136,6 +126,16 @@ void cts_flow_tell_counts(const struct cts_flow_result *flow, cts_flow_tell *tel
     say_waits(flow, &teller);
 }
 
+static void say_known(const struct cts_flow_result *flow, const struct teller *teller)
+{
+    if (flow->suppressed_findings)
+        say(teller, "Suppressed: %s.",
+            cts_counted_text(flow->suppressed_findings, "finding", "findings").text);
+    if (flow->known_findings)
+        say(teller, "Not new: the baseline has %s of this run, too.",
+            cts_counted_text(flow->known_findings, "finding", "findings").text);
+}
+
 void cts_flow_tell_notes(const struct cts_flow_result *flow, cts_flow_tell *tell, void *state)
 {
     if (flow->lower_bound)
@@ -154,6 +154,7 @@ void cts_flow_tell_notes(const struct cts_flow_result *flow, cts_flow_tell *tell
                     "checked.");
     if (!flow->values_seen && flow->catalogue->launch_count > 1)
         tell(state, "Values are not recorded (--values): repeated launches are not found.");
+    say_known(flow, &(const struct teller){tell, state});
 }
 
 void cts_flow_tell_small(const struct cts_flow_result *flow, cts_flow_tell *tell, void *state)

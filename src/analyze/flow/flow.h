@@ -143,7 +143,10 @@ struct cts_flow_result {
     struct cts_flow_finding *findings; /* by kind, then bytes, largest first */
     size_t finding_count, finding_capacity;
     uint64_t least_bytes, small_findings; /* findings below the first are the second, each time */
-    uint64_t ordered_pairs;               /* of nodes that conflict */
+    /* Findings that are not listed because a file suppresses them, or because the baseline has
+     * them, too: flow-known.h. */
+    uint64_t suppressed_findings, known_findings;
+    uint64_t ordered_pairs; /* of nodes that conflict */
     uint64_t race_pairs, possible_pairs;
     uint64_t unjudged_pairs; /* of a launch that is not fully recorded and what it is not ordered
                                 with */
