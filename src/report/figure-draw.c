@@ -147,16 +147,44 @@ static double slant_room(cairo_t *cairo, const struct cts_figure *figure)
     return fmin(widest, SLANT_MAX) * sin(SLANT);
 }
 
-/* The name of a category below its place, aslant; what is too long ends in "..". */
+static bool is_within_character(char byte)
+{
+    return ((unsigned char)byte & 0xc0) == 0x80;
+}
+
+/* `length` bytes of a name, or as much of its begin and its end as `width` has room for. */
+static void fit_name(cairo_t *cairo, const char *name, size_t length, double width, char fitted[80])
+{
+    size_t head = length, tail = 0;
+    if (length < 70) snprintf(fitted, 80, "%.*s", (int)length, name);
+    if (length < 70 && text_width(cairo, fitted) <= width) return;
+    head = tail = length / 2 < 33 ? length / 2 : 33;
+    do {
+        if (head >= tail)
+            head--;
+        else
+            tail--;
+        while (head && is_within_character(name[head])) head--;
+        while (tail && is_within_character(name[length - tail])) tail--;
+        snprintf(fitted, 80, "%.*s..%.*s", (int)head, name, (int)tail, name + length - tail);
+    } while (head + tail > 2 && text_width(cairo, fitted) > width);
+}
+
+/* The name of a category below its place, aslant; what is too long is cut in its middle, and each
+ * side of an arrow in its own. */
 static void draw_slanted(const struct frame *frame, double place, const char *text)
 {
+    static const char arrow[] = " → ";
     cairo_t *const cairo = frame->cairo;
-    char name[100];
-    snprintf(name, sizeof name, "%s", text);
-    for (size_t length = strlen(name); text_width(cairo, name) > SLANT_MAX - 8 && length > 4;) {
-        do length--;
-        while (length > 4 && ((unsigned char)text[length] & 0xc0) == 0x80); /* within a character */
-        snprintf(name, sizeof name, "%.*s..", (int)length, text);
+    const char *const second = strstr(text, arrow);
+    const double room = second ? (SLANT_MAX - 8 - text_width(cairo, arrow)) / 2 : SLANT_MAX - 8;
+    char name[200], side[80];
+    fit_name(cairo, text, second ? (size_t)(second - text) : strlen(text), room, side);
+    int length = snprintf(name, sizeof name, "%s", side);
+    if (second) {
+        const char *const reader = second + strlen(arrow);
+        fit_name(cairo, reader, strlen(reader), room, side);
+        snprintf(name + length, sizeof name - (size_t)length, "%s%s", arrow, side);
     }
     draw_tick(frame, true, place, "");
     cairo_save(cairo);
@@ -227,21 +255,30 @@ static void draw_axes(const struct frame *frame)
 }
 
 /* The name of series i and of those that lie under it, "A = B", as text at the point `at` unless
- * that is NULL; returns its width. */
+ * that is NULL; names for which a line has no room are counted. Returns the width. */
 static double legend_text(cairo_t *cairo, const struct cts_figure *figure, size_t i,
                           const double at[2])
 {
+    const double room = CTS_FIGURE_WIDTH - RIGHT - LEFT - 18 - text_width(cairo, " = 99 more");
     double width = 0;
+    size_t more = 0;
+    char text[300];
     for (size_t j = i; j < figure->series_count; j++) {
         if (cts_figure_twin(figure, j) != i) continue;
-        const char *const parts[] = {j == i ? "" : " = ",
-                                     figure->series[j].name ? figure->series[j].name : ""};
-        for (size_t part = 0; part < 2; part++) {
-            if (at) show_text(cairo, at[0] + width, at[1], 0, parts[part]);
-            width += text_width(cairo, parts[part]);
+        snprintf(text, sizeof text, "%s%s", j == i ? "" : " = ",
+                 figure->series[j].name ? figure->series[j].name : "");
+        const double wide = text_width(cairo, text);
+        if (j > i && (more || width + wide > room)) {
+            more++;
+            continue;
         }
+        if (at) show_text(cairo, at[0] + width, at[1], 0, text);
+        width += wide;
     }
-    return width;
+    if (!more) return width;
+    snprintf(text, sizeof text, " = %zu more", more);
+    if (at) show_text(cairo, at[0] + width, at[1], 0, text);
+    return width + text_width(cairo, text);
 }
 
 /* The names of the series, in lines above the plot; returns where the plot may begin. */

@@ -5,23 +5,25 @@
 #include <string.h>
 
 #include "common/array.h"
+#include "common/short-names.h"
 #include "report/figures.h"
 
 enum { BARS_MAX = 12, DISTANCES_MAX = 16, STRIDES_MAX = 12 };
 
-/* A kernel's name up to its parameters or template arguments. */
-static int name_length(const char *name)
+/* The short names of the kernels of `comm`, by index. */
+static enum cts_status kernel_names(const struct cts_catalogue *catalogue,
+                                    const struct cts_comm *comm, struct cts_short_names *names,
+                                    struct cts_error *error)
 {
-    const size_t length = strcspn(name, "(<");
-    return (int)(length < 32 ? length : 32);
-}
-
-static const char *kernel_name(const struct cts_catalogue *catalogue, const struct cts_comm *comm,
-                               size_t kernel)
-{
-    const uint32_t id = comm->kernels[kernel].kernel;
-    const char *const name = cts_catalogue_kernel_name(catalogue, id);
-    return name ? name : "?";
+    const char **const full = cts_array_zeroed(comm->kernel_count, sizeof *full, error);
+    if (!full) return CTS_MEMORY;
+    for (size_t i = 0; i < comm->kernel_count; i++) {
+        full[i] = cts_catalogue_kernel_name(catalogue, comm->kernels[i].kernel);
+        if (!full[i]) full[i] = "?";
+    }
+    const enum cts_status status = cts_short_names_make(full, comm->kernel_count, names, error);
+    free(full);
+    return status;
 }
 
 /* Indices of the largest of `count` values, by value, at most `most`. */
@@ -69,21 +71,23 @@ static enum cts_status bisection(struct cts_figures *figures, const struct cts_c
     figure->x.label = "from kernel to kernel";
     figure->y = (struct cts_figure_axis){.label = relative ? "share of the pair's bytes" : "bytes",
                                          .unit = relative ? CTS_UNIT_FRACTION : CTS_UNIT_BYTES};
-    enum cts_status status = cts_figure_categories(&figure->x, count, error);
+    struct cts_short_names names = {0};
+    enum cts_status status = kernel_names(catalogue, comm, &names, error);
+    if (!status) status = cts_figure_categories(&figure->x, count, error);
     if (!status) status = cts_figure_room(figure, count, 3, error);
     for (size_t d = 0; d < 3 && !status; d++)
         status = cts_figure_name(figure, d, error, "cut along %c", dimensions[d]);
     for (size_t i = 0; i < count && !status; i++) {
         const struct cts_comm_pair *const pair = &comm->kernel_pairs[chosen[i]];
-        const char *const writer = kernel_name(catalogue, comm, pair->writer);
-        const char *const reader = kernel_name(catalogue, comm, pair->reader);
-        status = cts_figure_category(&figure->x, i, error, "%.*s → %.*s", name_length(writer),
-                                     writer, name_length(reader), reader);
+        status = cts_figure_category(&figure->x, i, error, "%s → %s",
+                                     names.short_form[pair->writer],
+                                     names.short_form[pair->reader]);
         for (size_t d = 0; d < 3; d++)
             if (pair->bisection_dimensions & 1u << d)
                 figure->series[d].values[i] =
                     (double)pair->bisection_bytes[d] / (relative ? (double)pair->bytes : 1);
     }
+    cts_short_names_release(&names);
     return status;
 }
 
