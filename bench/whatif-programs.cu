@@ -14,8 +14,11 @@
 enum { FIXED_US = 2000, BYTES = 1 << 20, FLOATS = BYTES / sizeof(float) };
 #ifndef __CTASCOPE__
 enum { STEPS_PER_US = 500 }; // of the loop below, about
+enum { DEEP = 1500, TINY = 1000, TINY_PARTS = 4 * TINY };
 #else
-enum { STEPS_PER_US = 16 }; // the CPU device has fewer cores than the grid has threads
+// The CPU device has fewer cores than the grid has threads, and needs 40 us for an empty kernel.
+enum { STEPS_PER_US = 16 };
+enum { DEEP = 60, TINY = 40, TINY_PARTS = TINY / 2 };
 #endif
 
 #ifndef CASES_GRID
@@ -375,11 +378,10 @@ static void query_between(const Work &work)
 // More launches than a stream's queue holds, and host work between them.
 static void deep_queue(const Work &work)
 {
-    enum { LAUNCHES = 1500 };
     Stream stream;
     Device<float> values(FLOATS);
     for (int turn = 0; turn < work.turns; turn++) {
-        for (int i = 0; i < LAUNCHES; i++) compute(work, stream, values.data, LAUNCHES / 2);
+        for (int i = 0; i < DEEP; i++) compute(work, stream, values.data, DEEP / 2);
         host_work(work.host_us);
     }
     stream.wait();
@@ -387,12 +389,11 @@ static void deep_queue(const Work &work)
 
 static void tiny_kernels(const Work &work)
 {
-    enum { LAUNCHES = 1000 };
     Stream stream;
     Device<float> values(FLOATS);
     for (int turn = 0; turn < work.turns; turn++) {
         host_work(work.host_us);
-        for (int i = 0; i < LAUNCHES; i++) compute(work, stream, values.data, LAUNCHES * 4);
+        for (int i = 0; i < TINY; i++) compute(work, stream, values.data, TINY_PARTS);
         stream.wait();
     }
 }

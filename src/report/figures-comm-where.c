@@ -79,9 +79,9 @@ static enum cts_status bisection(struct cts_figures *figures, const struct cts_c
         status = cts_figure_name(figure, d, error, "cut along %c", dimensions[d]);
     for (size_t i = 0; i < count && !status; i++) {
         const struct cts_comm_pair *const pair = &comm->kernel_pairs[chosen[i]];
-        status = cts_figure_category(&figure->x, i, error, "%s → %s",
-                                     names.short_form[pair->writer],
-                                     names.short_form[pair->reader]);
+        status =
+            cts_figure_category(&figure->x, i, error, "%s → %s", names.short_form[pair->writer],
+                                names.short_form[pair->reader]);
         for (size_t d = 0; d < 3; d++)
             if (pair->bisection_dimensions & 1u << d)
                 figure->series[d].values[i] =

@@ -235,6 +235,22 @@ static void print_poll_notes(const struct cts_whatif_report *report, FILE *file)
             cts_time_text(r->polls_after_ns).text, -100 * gain(r->before_ns, r->polls_after_ns));
 }
 
+/* A twentieth of the projected run and more. */
+static void print_launch_note(const struct cts_whatif_report *report, FILE *file)
+{
+    const struct cts_whatif *const r = report->result;
+    const struct cts_whatif_notes *const n = &r->notes;
+    if (n->launch_after_ns < n->launch_before_ns ||
+        n->launch_after_ns - n->launch_before_ns < r->after_ns / 20)
+        return;
+    cts_print_paragraph(file, 2,
+                        "Note: launches hold up the projected run: they take %s of its critical "
+                        "path (recorded: %s). Their times contain what recording them costs (about "
+                        "3 us each on an H100), so the run can become faster than projected",
+                        cts_time_text(n->launch_after_ns).text,
+                        cts_time_text(n->launch_before_ns).text);
+}
+
 void cts_whatif_print_notes(const struct cts_whatif_report *report, FILE *file)
 {
     const struct cts_whatif *const r = report->result;
@@ -263,7 +279,14 @@ void cts_whatif_print_notes(const struct cts_whatif_report *report, FILE *file)
             "Note: the recording does not show whether kernels of different streams can run at the "
             "same time on %s: they never did. Gains assume that they can",
             cts_counted_text(n->undecided, "device", "devices").text);
+    if (n->processes_ns > n->device_ns / 100)
+        cts_print_paragraph(
+            file, 2,
+            "Note: for %s, kernels of several processes run on devices with the same number. If "
+            "these are one GPU, it takes turns, which is not projected: the result is then wrong",
+            cts_time_text(n->processes_ns).text);
     print_poll_notes(report, file);
+    print_launch_note(report, file);
     if (n->missed)
         cts_print_paragraph(file, 2,
                             "Note: without changes, the projection misses the recorded times of %s",
@@ -333,6 +356,9 @@ static void json_notes(const struct cts_whatif *r, struct cts_json *json)
     cts_json_double(json, n->overtaking);
     cts_json_member_bool(json, "share_rejected", n->share_rejected);
     cts_json_member_u64(json, "undecided_devices", n->undecided);
+    cts_json_member_u64(json, "shared_by_processes_ns", n->processes_ns);
+    cts_json_member_u64(json, "launch_before_ns", n->launch_before_ns);
+    cts_json_member_u64(json, "launch_after_ns", n->launch_after_ns);
     cts_json_member_u64(json, "targets_left", n->target_left);
     cts_json_member_u64(json, "projections", n->projections);
     cts_json_close_object(json);

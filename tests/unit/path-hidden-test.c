@@ -266,12 +266,82 @@ static void blocked_in_function(void **state)
     trace_free(t);
 }
 
+/* ---- what a projection cannot know ---- */
+
+/* A kernel of 50 on each of two ranks, from 10 and from `begin_ns` on. */
+static struct trace *two_ranks(uint64_t begin_ns, uint64_t registers)
+{
+    struct trace *const t = trace_new();
+    for (uint64_t rank = 0; rank < 2; rank++) {
+        const uint64_t from_ns = rank ? begin_ns : 10;
+        const uint32_t master = trace_rank(t), stream = trace_stream(t, master, 1);
+        starting_call(t, master, 0, "cuLaunchKernel", stream, 1);
+        trace_set(trace_call(t, master, 5, 200, "cuStreamSynchronize"), CTS_ATTRIBUTE_STREAM_REF,
+                  stream);
+        activity(t, stream, from_ns, from_ns + 50, "kernel", 1);
+        struct trace_event *const enter = &t->events[stream].items[0];
+        trace_set(enter, CTS_ATTRIBUTE_GRID_X, 1);
+        trace_set(enter, CTS_ATTRIBUTE_BLOCK_X, 32);
+        trace_set(enter, CTS_ATTRIBUTE_REGISTERS, registers);
+    }
+    return t;
+}
+
+/* Kernels of two processes at the same time on devices that may be one; the CPU device, whose
+ * kernels have no registers, has room for both. */
+static void shared_by_processes(void **state)
+{
+    (void)state;
+    static const struct {
+        uint64_t begin_ns, registers, shared_ns;
+    } cases[] = {{40, 16, 20}, {10, 16, 50}, {60, 16, 0}, {40, 0, 0}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct trace *const t = two_ranks(cases[i].begin_ns, cases[i].registers);
+        struct cts_whatif result = project(t, "kernel", 1);
+        assert_int_equal(result.notes.processes_ns, cases[i].shared_ns);
+        assert_int_equal(result.notes.device_ns, 100);
+        cts_whatif_release(&result);
+        trace_free(t);
+    }
+}
+
+/* Ten launches of 10 each, and kernels of 30: without the kernels' time, the launches are left. */
+static void held_up_by_launches(void **state)
+{
+    (void)state;
+    struct trace *const t = trace_new();
+    const uint32_t master = trace_rank(t), stream = trace_stream(t, master, 1);
+    for (uint64_t i = 0; i < 10; i++) {
+        struct trace_event *const enter = trace_enter(t, master, 10 * i, "cuLaunchKernel");
+        trace_set(enter, CTS_ATTRIBUTE_STREAM_REF, stream);
+        trace_set(enter, CTS_ATTRIBUTE_CORRELATION, i + 1);
+        trace_leave(t, master, 10 * i + 10, "cuLaunchKernel");
+        activity(t, stream, 10 + 30 * i, 40 + 30 * i, "kernel", i + 1);
+    }
+    trace_set(trace_call(t, master, 100, 310, "cuStreamSynchronize"), CTS_ATTRIBUTE_STREAM_REF,
+              stream);
+    struct cts_whatif result = project(t, "kernel", 1);
+    assert_int_equal(result.notes.launch_before_ns, 10);
+    assert_int_equal(result.notes.launch_after_ns, 10);
+    cts_whatif_release(&result);
+    result = project(t, "kernel", 0);
+    assert_int_equal(result.notes.launch_before_ns, 10);
+    assert_int_equal(result.notes.launch_after_ns, 100);
+    cts_whatif_release(&result);
+    trace_free(t);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(host_function),  cmocka_unit_test(thread_of_its_own),
-        cmocka_unit_test(team),           cmocka_unit_test(no_team),
-        cmocka_unit_test(blocked_reader), cmocka_unit_test(blocked_in_function),
+        cmocka_unit_test(host_function),
+        cmocka_unit_test(thread_of_its_own),
+        cmocka_unit_test(team),
+        cmocka_unit_test(no_team),
+        cmocka_unit_test(blocked_reader),
+        cmocka_unit_test(blocked_in_function),
+        cmocka_unit_test(shared_by_processes),
+        cmocka_unit_test(held_up_by_launches),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -183,4 +183,9 @@ CTS_MUST_CHECK enum cts_status cts_whatif_make_rules(struct cts_whatif_plan *pla
 /* All rules of a location by their nodes. */
 void cts_whatif_order_rules(struct cts_whatif_plan *plan);
 
+/* Time in which kernels of several processes run on devices that may be one. */
+CTS_MUST_CHECK enum cts_status cts_whatif_shared_by_processes(const struct cts_path_graph *graph,
+                                                              uint64_t *shared_ns,
+                                                              struct cts_error *error);
+
 #endif

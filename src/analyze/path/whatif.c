@@ -1,6 +1,7 @@
 /* Projections: the recording checked against its own replay, the changes that were asked for, and
  * the list of what an optimisation of each activity would gain. Several processes each hold the
  * whole graph and share the projections of that list. */
+#include "analyze/path/api.h"
 #include "analyze/path/whatif.h"
 
 #include <stdlib.h>
@@ -155,6 +156,7 @@ static enum cts_status check(const struct cts_whatif_plan *plan, struct cts_what
 static void note_plan(const struct cts_whatif_plan *plan, struct cts_whatif_notes *notes)
 {
     notes->kernels = plan->activity_count;
+    notes->device_ns = plan->device_ns;
     notes->configured = plan->configured_count;
     notes->polls = plan->polls;
     notes->shared = plan->kernel_count;
@@ -198,6 +200,19 @@ static enum cts_status describe(const struct cts_whatif_recording *recording,
     return CTS_OK;
 }
 
+/* How much of the path is calls that launch: their recorded times contain the recorder's own. */
+static void note_launches(const struct cts_path_system *system, struct cts_whatif *result)
+{
+    for (size_t i = 0; i < result->row_count; i++) {
+        const struct cts_path_region *const region = &system->regions[result->rows[i].region];
+        if (region->kind != CTS_PATH_API ||
+            (region->api != CTS_PATH_API_LAUNCH && region->api != CTS_PATH_API_GRAPH_LAUNCH))
+            continue;
+        result->notes.launch_before_ns += result->rows[i].before_ns;
+        result->notes.launch_after_ns += result->rows[i].after_ns;
+    }
+}
+
 static double seconds_now(void)
 {
     struct timespec now;
@@ -237,6 +252,7 @@ static enum cts_status prepare(struct cts_whatif_plan *plan, const struct cts_pa
     if (!status) status = refuse_unbound(plan, error);
     if (!status) status = check(plan, &result->notes, error);
     if (!status) note_plan(plan, &result->notes);
+    if (!status) status = cts_whatif_shared_by_processes(graph, &result->notes.processes_ns, error);
     if (status || !result->notes.missed || !plan->kernel_count) return status;
     cts_whatif_unshare(plan);
     result->notes.share_rejected = true;
@@ -333,6 +349,7 @@ enum cts_status cts_whatif_analyze(const struct cts_path_source *source,
     if (!status) status = prepare(&plan, graph, options, result, error);
     if (!status && options->change_count)
         status = cts_whatif_project(&plan, &factors, path_ns, result, error);
+    if (!status) note_launches(&recording.system, result);
     if (!status) status = project_turns(&plan, &factors, result, error);
     if (!status) status = project_polls(&plan, &factors, result, error);
     if (cts_processes_agree(options->path.processes, &status, error) && options->targets)

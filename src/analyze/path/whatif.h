@@ -100,6 +100,9 @@ struct cts_whatif_notes {
     uint64_t undecided;  /* devices on which kernels of different streams, whose grids are not
                             known, never overlapped, and hardly ever could have */
     struct cts_whatif_polls polls;
+    uint64_t processes_ns;                      /* kernels of several processes run on a device */
+    uint64_t device_ns;                         /* all device activities together */
+    uint64_t launch_before_ns, launch_after_ns; /* calls that launch, on the critical path */
     uint64_t target_left; /* activities not tried, and how much time the largest of them has */
     uint64_t target_left_ns;
     uint64_t projections;
