@@ -266,6 +266,42 @@ static void blocked_in_function(void **state)
     trace_free(t);
 }
 
+/* ---- collectives that go on inside calls ---- */
+
+static void reduction_call(struct trace *t, uint32_t rank, uint64_t begin_ns, uint64_t end_ns,
+                           bool completes)
+{
+    const char *const name = completes ? "MPI_Wait" : "MPI_Iallreduce";
+    trace_enter(t, rank, begin_ns, name);
+    struct trace_event *const event =
+        trace_add(t, rank, end_ns,
+                  completes ? CTS_EVENT_NON_BLOCKING_COLLECTIVE_COMPLETE
+                            : CTS_EVENT_NON_BLOCKING_COLLECTIVE_REQUEST);
+    event->event.collective.operation = 11;
+    event->event.collective.root = CTS_TIMELINE_NONE;
+    event->event.collective.request = 9;
+    trace_leave(t, rank, end_ns, name);
+}
+
+/* Rank 1 computes 9 ms, and rank 0, which has nothing to do, waits in MPI_Wait for its call.
+ * MPI_Wait itself costs 1 ms on rank 1, which waits for nobody. */
+static void reduction_beside_work(void **state)
+{
+    (void)state;
+    struct trace *const t = trace_new();
+    const uint32_t a = trace_rank(t), b = trace_rank(t);
+    reduction_call(t, a, 0, 1000, false);
+    reduction_call(t, a, MS, 10 * MS + 1000, true);
+    trace_call(t, a, 10 * MS + 1000, 12 * MS, "rest");
+    reduction_call(t, b, 0, 1000, false);
+    trace_call(t, b, 1000, 10 * MS, "work");
+    reduction_call(t, b, 10 * MS, 11 * MS, true);
+    expect_runtime(t, "rest", 0.5, 12 * MS - (2 * MS - 1000) / 2);
+    expect_runtime(t, "rest", 0, 11 * MS);
+    expect_runtime(t, "work", 2, 12 * MS + (10 * MS - 1000));
+    trace_free(t);
+}
+
 /* ---- what a projection cannot know ---- */
 
 /* A kernel of 50 on each of two ranks, from 10 and from `begin_ns` on. */
@@ -340,6 +376,7 @@ int main(void)
         cmocka_unit_test(no_team),
         cmocka_unit_test(blocked_reader),
         cmocka_unit_test(blocked_in_function),
+        cmocka_unit_test(reduction_beside_work),
         cmocka_unit_test(shared_by_processes),
         cmocka_unit_test(held_up_by_launches),
     };

@@ -121,6 +121,36 @@ static void non_blocking_collective(void **state)
     finish(t, &r);
 }
 
+/* Both have begun by 20 us. The one waits from 30 us on, until just after the other one enters its
+ * own MPI_Wait, 1 ms later: only then does the collective go on. If it returns at another time, or
+ * the other one has only just begun, it does not wait for that call. */
+static void progress_of_a_collective(void **state)
+{
+    (void)state;
+    enum { US = 1000 };
+    static const struct {
+        uint64_t begun_us, left_us, wait_us;
+    } cases[] = {{20, 1035, 1000}, {20, 1500, 0}, {1000, 1035, 970}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        struct trace *const t = trace_new();
+        const uint32_t a = trace_rank(t), b = trace_rank(t);
+        const uint64_t begun_ns = cases[i].begun_us * US;
+        begin_allreduce(t, a, 0, 2);
+        end_allreduce(t, a, 30 * US, cases[i].left_us * US);
+        trace_call(t, b, 0, begun_ns, "before");
+        begin_allreduce(t, b, begun_ns, begun_ns + 2);
+        trace_call(t, b, begun_ns + 2, 1030 * US, "after");
+        end_allreduce(t, b, 1030 * US, 1032 * US);
+        struct cts_path r;
+        trace_analyze(t, (struct cts_path_options){0}, &r);
+        expect_no_warnings(&r);
+        expect_pattern(&r, CTS_PATH_PATTERN_LATE_PARTNER, cases[i].wait_us > 0,
+                       cases[i].wait_us * US);
+        if (i == 0) expect_row(&r, "after", 1010 * US - 2, 1000 * US);
+        finish(t, &r);
+    }
+}
+
 /* In a scan a rank needs those before it, and nobody waits for the last. */
 static void scan(void **state)
 {
@@ -342,6 +372,7 @@ int main(void)
         cmocka_unit_test(tests_of_a_receive),
         cmocka_unit_test(cancelled_requests),
         cmocka_unit_test(non_blocking_collective),
+        cmocka_unit_test(progress_of_a_collective),
         cmocka_unit_test(scan),
         cmocka_unit_test(fences),
         cmocka_unit_test(any_thread),

@@ -102,8 +102,13 @@ static struct cts_path_member *gather(struct cts_path_graph *graph, size_t *coun
     size_t at = 0;
     for (uint32_t l = 0; l < graph->system->location_count; l++) {
         struct cts_path_raw *const raw = graph->locations[l].raw;
-        for (size_t i = 0; raw && i < raw->members.count; i++)
-            if (raw->members.items[i].key != UINT64_MAX) members[at++] = raw->members.items[i];
+        for (size_t i = 0; raw && i < raw->members.count; i++) {
+            if (raw->members.items[i].key == UINT64_MAX) continue;
+            members[at] = raw->members.items[i];
+            if (members[at].done < graph->locations[l].count)
+                members[at].done_ns = graph->locations[l].time_ns[members[at].done];
+            at++;
+        }
         if (!raw) continue;
         free(raw->members.items);
         raw->members.items = NULL;

@@ -20,6 +20,7 @@ struct cts_path_receive {
 #define CTS_PATH_OF_THREADS (2ull << 60) /* in `key`: no member is its process's */
 struct cts_path_member {                 /* of a collective or a barrier */
     uint64_t enter_ns, key;
+    uint64_t done_ns;  /* enter of `done`; 0: not ended (groups.c) */
     uint32_t order;    /* among those with the same key, on this location */
     uint32_t location; /* whose */
     uint32_t call;     /* enter node of what began it */

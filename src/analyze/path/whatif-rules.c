@@ -179,6 +179,17 @@ static bool has_returned_at_once(const struct cts_path_wait *wait, uint64_t late
     return wait->pattern == CTS_PATH_PATTERN_BLAME_KERNEL && latest_ns > leave_ns;
 }
 
+/* Whether the call is one of those that meet, not one that completes what it began before. */
+static bool has_met(const struct cts_path_graph *graph, uint32_t location,
+                    const struct cts_path_wait *wait)
+{
+    size_t count;
+    const struct cts_path_edge *const edges = cts_path_edges_of(graph, location, wait, &count);
+    for (size_t i = 0; i < count; i++)
+        if (edges[i].location == location && edges[i].node == wait->call) return true;
+    return false;
+}
+
 static enum cts_status wait_rule(struct cts_whatif_plan *plan, uint32_t location, uint32_t index,
                                  struct cts_error *error)
 {
@@ -214,7 +225,8 @@ static enum cts_status wait_rule(struct cts_whatif_plan *plan, uint32_t location
         if (usual_ns == UINT64_MAX || pooled) usual_ns = duration_ns;
         if (rule.tail_ns > (int64_t)usual_ns) rule.tail_ns = (int64_t)usual_ns;
     }
-    if (pooled && !nested) rule.own_ns = 0; /* its own coming is one of the pool's */
+    if (pooled && !nested && has_met(plan->graph, location, wait))
+        rule.own_ns = 0; /* its own coming is one of the pool's */
     return cts_whatif_add_rule(&plan->places[location], rule, error);
 }
 

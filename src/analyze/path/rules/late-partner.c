@@ -5,7 +5,14 @@
  *     [enter, min(leave, begin of the last partner's call))
  *
  * For a receive of a send only if it was posted while the call ran. Culprits: those that had not
- * begun yet. */
+ * begun yet.
+ *
+ * Most MPIs go on with a non-blocking collective only in calls. If the call lasts long after the
+ * last one has begun, and returns promptly after another member has entered the call that
+ * completes it, it waits for that call:
+ *
+ *     began     [Iallreduce]  [MPI_Wait ------------------]
+ *     computes     [Iallreduce]  ===================[MPI_Wait]   */
 #include "analyze/path/rule.h"
 
 static enum cts_status on_message(const struct cts_path_message *message, struct cts_error *error)
@@ -21,6 +28,45 @@ static enum cts_status on_answer(const struct cts_path_answer *answer, struct ct
     return cts_path_await_receive(answer, CTS_PATH_PATTERN_LATE_PARTNER, error);
 }
 
+enum { PROMPT_NS = 100000 };
+
+/* The other member that entered its completing call last before `leave_ns`; NULL. */
+static const struct cts_path_member *last_to_complete(const struct cts_path_meeting *meeting,
+                                                      uint64_t leave_ns)
+{
+    const struct cts_path_member *last = NULL;
+    const uint32_t count = meeting->graph->pools[meeting->pool].count;
+    for (uint32_t i = 0; i < count; i++) {
+        const struct cts_path_member *const member = &meeting->members[i];
+        if (i != meeting->position && member->done_ns && member->done_ns <= leave_ns &&
+            (!last || member->done_ns > last->done_ns))
+            last = member;
+    }
+    return last;
+}
+
+/* Waits for the member whose call lets the collective go on; else for all that had not begun. */
+static enum cts_status await_progress(const struct cts_path_meeting *meeting,
+                                      struct cts_error *error)
+{
+    const struct cts_path_member *const member = cts_path_who_meets(meeting);
+    struct cts_path_location *const at = &meeting->graph->locations[member->location];
+    const uint64_t begun_ns = meeting->graph->pools[meeting->pool].latest_ns;
+    const uint64_t leave_ns = at->time_ns[cts_path_leave_of(at, member->done)];
+    const struct cts_path_member *const last =
+        leave_ns - member->done_ns > PROMPT_NS ? last_to_complete(meeting, leave_ns) : NULL;
+    if (!last || last->done_ns <= member->done_ns || last->done_ns < begun_ns + PROMPT_NS ||
+        leave_ns - last->done_ns > PROMPT_NS)
+        return cts_path_await_all(meeting, CTS_PATH_PATTERN_LATE_PARTNER, false, error);
+    return cts_path_add_dependency(
+        at,
+        &(struct cts_path_dependency){.edge = {last->done_ns, last->location, last->done},
+                                      .call = member->done,
+                                      .pool = CTS_PATH_NONE,
+                                      .pattern = CTS_PATH_PATTERN_LATE_PARTNER},
+        error);
+}
+
 static enum cts_status on_meeting(const struct cts_path_meeting *meeting, struct cts_error *error)
 {
     const struct cts_path_member *const member = cts_path_who_meets(meeting);
@@ -34,7 +80,7 @@ static enum cts_status on_meeting(const struct cts_path_meeting *meeting, struct
     case CTS_PATH_SHAPE_TO_ONE:
         return cts_path_root_awaits(meeting, CTS_PATH_PATTERN_LATE_PARTNER, error);
     default:
-        return cts_path_await_all(meeting, CTS_PATH_PATTERN_LATE_PARTNER, false, error);
+        return await_progress(meeting, error);
     }
 }
 
