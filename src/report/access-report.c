@@ -108,13 +108,20 @@ static uint64_t fault_allocation(const struct cts_catalogue *catalogue,
                : UINT64_MAX;
 }
 
+static const char *variable_cell(const struct cts_access_report *report,
+                                 const struct cts_finding *finding, struct cts_sheet_row *cells)
+{
+    return cts_finding_variable(report->catalogue, report->result, finding,
+                                cts_sheet_room(cells, CTS_VARIABLE_BYTES), CTS_VARIABLE_BYTES);
+}
+
 /* From `fault` on: what is known of a finding that makes results wrong; of others nothing. */
 #define FINDING_COLUMNS(COLUMN)                                                                    \
     COLUMN(finding, "finding", TEXT, cts_finding_text(finding->kind))                              \
     COLUMN(kernel, "kernel", KERNEL, cts_catalogue_kernel_name(report->catalogue, site->kernel))   \
     COLUMN(place, NULL, TEXT, place_cell(report, site->site, cells))                               \
     COLUMN(where, "where", TABLE_TEXT, where_cell(report, site, cells))                            \
-    COLUMN(variable, "variable", TEXT, words->variable)                                            \
+    COLUMN(variable, "variable", TEXT, variable_cell(report, finding, cells))                      \
     COLUMN(operation, "operation", TEXT, cts_operation_text(words->operation))                     \
     COLUMN(space, NULL, TEXT, cts_space_text(site->space))                                         \
     COLUMN(share, "up to", FRACTION, is_fault ? NAN : finding->share)                              \
@@ -356,6 +363,9 @@ static void print_finding(const struct cts_access_report *report, size_t number,
     const struct cts_site *const words = &report->catalogue->sites[site->site];
     char evidence[CTS_EVIDENCE_BYTES], place_text[CTS_ACCESS_PLACE_BYTES];
     const char *const place = where_text(report, site, place_text, sizeof place_text);
+    char name[CTS_VARIABLE_BYTES];
+    const char *const variable =
+        cts_finding_variable(report->catalogue, report->result, finding, name, sizeof name);
     const bool is_sum =
         finding->site_count > 1 && !cts_access_has_line(report->catalogue, site->site);
     struct cts_counted instructions = {""};
@@ -363,9 +373,9 @@ static void print_finding(const struct cts_access_report *report, size_t number,
     cts_finding_evidence(report->catalogue, report->result, finding, evidence, sizeof evidence);
     cts_print_paragraph(file, 5, "%3zu. %s: %s%s%s in %s%s%s%s%s", number,
                         cts_finding_text(finding->kind), cts_operation_text(words->operation),
-                        words->variable ? " of " : "", words->variable ? words->variable : "",
-                        kernel ? kernel : "?", place && !is_sum ? ", " : "",
-                        place && !is_sum ? place : "", is_sum ? ", " : "", instructions.text);
+                        variable ? " of " : "", variable ? variable : "", kernel ? kernel : "?",
+                        place && !is_sum ? ", " : "", place && !is_sum ? place : "",
+                        is_sum ? ", " : "", instructions.text);
     cts_print_paragraph(file, 5, "     %s.", evidence);
     if (cts_finding_is_fault(finding->kind))
         cts_print_paragraph(file, 5, "     Fix: %s.", cts_finding_remedy(finding));

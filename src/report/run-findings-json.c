@@ -150,12 +150,14 @@ static void write_access(const struct writer *writer, const struct cts_finding *
     const struct cts_site *const words = &catalogue->sites[site->site];
     const struct recorded_launches launches = launches_of(catalogue, site->kernel);
     const bool is_fault = cts_finding_is_fault(finding->kind);
-    char evidence[CTS_EVIDENCE_BYTES], place[CTS_ACCESS_PLACE_BYTES];
+    char evidence[CTS_EVIDENCE_BYTES], place[CTS_ACCESS_PLACE_BYTES], name[CTS_VARIABLE_BYTES];
     cts_finding_evidence(catalogue, writer->of->access, finding, evidence, sizeof evidence);
     cts_json_member_string(json, "about", is_fault ? "fault" : "access");
     cts_json_member_string(json, "finding", cts_finding_text(finding->kind));
     cts_json_member_string(json, "operation", cts_operation_text(words->operation));
-    cts_json_member_string(json, "variable", words->variable);
+    cts_json_member_string(
+        json, "variable",
+        cts_finding_variable(catalogue, writer->of->access, finding, name, sizeof name));
     write_kernel(writer, site->kernel);
     cts_json_member_string(json, "place",
                            cts_access_place(catalogue, site->site, place, sizeof place));

@@ -221,12 +221,13 @@ static void write_message(struct cts_json *json, const struct result *result)
     const struct cts_catalogue *const catalogue = result->side->catalogue;
     const struct cts_access_site *const site = &result->side->result->sites[finding->site];
     const struct cts_site *const words = &catalogue->sites[site->site];
-    char evidence[500], text[1200];
-    const char *const comma = words->variable ? " of " : "";
+    char evidence[500], text[1200], name[CTS_VARIABLE_BYTES];
+    const char *const variable =
+        cts_finding_variable(catalogue, result->side->result, finding, name, sizeof name);
     cts_finding_evidence(catalogue, result->side->result, finding, evidence, sizeof evidence);
     int length = snprintf(text, sizeof text, "%s: %s%s%.100s: %s.", cts_finding_text(finding->kind),
-                          cts_operation_text(words->operation), comma,
-                          words->variable ? words->variable : "", evidence);
+                          cts_operation_text(words->operation), variable ? " of " : "",
+                          variable ? variable : "", evidence);
     if (!cts_finding_is_fault(finding->kind))
         length += snprintf(text + length, sizeof text - (size_t)length,
                            " Could save up to %.1f%% of the kernel's %s.", 100 * finding->share,

@@ -522,10 +522,77 @@ static void test_without_lines(void **unused)
     free(p);
 }
 
+/* A field that a warp loads from structs of 64 bytes, and where: (kernel line, variable). */
+struct field {
+    uint32_t line;
+    const char *variable;
+    uint32_t offset_bytes;
+};
+
+/* The members of one array of structs are one finding, on whatever lines a kernel loads them; those
+ * of another array are another one. */
+static void test_members_are_one_finding(void **unused)
+{
+    (void)unused;
+    static const struct field fields[] = {
+        {10, "p->x", 0}, {10, "p->y", 4}, {12, "p->z", 8}, {12, "q->x", 0x100000}, {14, "p->x", 0}};
+    enum { HERE = sizeof fields / sizeof *fields };
+    struct program *const p = calloc(1, sizeof *p);
+    struct cts_kernel kernels[] = {{.kernel = 0, .name = "move"}};
+    struct cts_source sources[] = {{.path = "move.cu"}};
+    struct cts_site sites[HERE];
+    p->launches[0] = (struct cts_launch){
+        .launch = 0, .kernel = 0, .grid = {1, 1, 1}, .block = {32, 1, 1}, .recorded = "all"};
+    p->chunks[0] = (struct cts_acc_chunk){.launch = 0};
+    for (uint32_t i = 0; i < HERE; i++) {
+        sites[i] = (struct cts_site){.site = i,
+                                     .operation = CTS_LOAD,
+                                     .width_bytes = 4,
+                                     .line = fields[i].line,
+                                     .variable = fields[i].variable};
+        put_record(p, 0, i, 64, 0x10000 + fields[i].offset_bytes);
+    }
+    p->catalogue.kernels = kernels;
+    p->catalogue.sources = sources;
+    p->catalogue.sites = sites;
+    p->catalogue.launches = p->launches;
+    p->catalogue.kernel_count = p->catalogue.source_count = p->catalogue.launch_count = 1;
+    p->catalogue.site_count = HERE;
+    const struct cts_access_source source = {.chunks = p->chunks,
+                                             .chunk_count = 1,
+                                             .state = p,
+                                             .read = read_chunk,
+                                             .release = cts_acc_batch_release};
+    struct cts_error error = {0};
+    struct cts_access_result result;
+    assert_int_equal(cts_access_analyze(&p->catalogue, &source,
+                                        &(struct cts_access_options){.threads = 1}, &result,
+                                        &error),
+                     CTS_OK);
+    char name[CTS_VARIABLE_BYTES];
+    const struct cts_finding *const members = finding_at(&result, 0), *const other =
+                                                                          finding_at(&result, 3);
+    assert_non_null(members);
+    assert_int_equal(members->kind, CTS_FINDING_STRUCT_STRIDE);
+    assert_int_equal(members->site_count, 4);
+    assert_int_equal(members->used_bytes, 12);
+    assert_string_equal(cts_finding_variable(&p->catalogue, &result, members, name, sizeof name),
+                        "p");
+    assert_non_null(other);
+    assert_int_equal(other->site_count, 1);
+    assert_string_equal(cts_finding_variable(&p->catalogue, &result, other, name, sizeof name),
+                        "q->x");
+    for (uint32_t i = 0; i < HERE; i++)
+        if (i != 0 && i != 3) assert_null(finding_at(&result, i));
+    cts_access_release(&result);
+    free(p);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_requests), cmocka_unit_test(test_closed_forms),
-        cmocka_unit_test(test_analysis), cmocka_unit_test(test_without_lines)};
+        cmocka_unit_test(test_analysis), cmocka_unit_test(test_without_lines),
+        cmocka_unit_test(test_members_are_one_finding)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

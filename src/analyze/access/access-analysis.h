@@ -185,6 +185,7 @@ struct cts_finding {
     uint32_t worst_ways, width_bytes; /* of the worst site's accesses */
     bool row_is_uniform;              /* rows across sectors: its lanes have one address */
     bool is_shared;                   /* its sites' space is shared memory */
+    bool has_members; /* array of structs: its sites are of several members, on any lines */
     uint32_t field_bytes, struct_bytes, used_bytes; /* array of structs, blocked arrangement;
                                                        used: by all sites of the
                                                        kernel that walk the structs alike */
@@ -256,6 +257,14 @@ CTS_MUST_CHECK enum cts_status cts_access_analyze(const struct cts_catalogue *ca
                                                   struct cts_error *error);
 void cts_access_release(struct cts_access_result *result);
 
+/* How much of a variable's name is that of its structs: "p" of "p->x". */
+size_t cts_struct_name_length(const char *variable);
+/* What a finding is about: the variable of its worst site ("b->x"), or the structs of several
+ * members ("b"); NULL: not known. In `text` if need be. */
+enum { CTS_VARIABLE_BYTES = 200 };
+const char *cts_finding_variable(const struct cts_catalogue *catalogue,
+                                 const struct cts_access_result *result,
+                                 const struct cts_finding *finding, char *text, size_t bytes);
 /* A finding's evidence and remedy, one sentence each. */
 void cts_finding_evidence(const struct cts_catalogue *catalogue,
                           const struct cts_access_result *result, const struct cts_finding *finding,

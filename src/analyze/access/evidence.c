@@ -50,6 +50,16 @@ static struct words allocation_words(const struct cts_catalogue *catalogue, size
     return words;
 }
 
+/* " in each of 4 instructions", or nothing for those of one member. */
+static struct words members_words(const struct cts_finding *finding)
+{
+    struct words words = {""};
+    if (finding->has_members)
+        snprintf(words.text, sizeof words.text, " in each of %" PRIu32 " instructions",
+                 finding->site_count);
+    return words;
+}
+
 /* " in 3 launches", or nothing for one. */
 static struct words launch_words(const struct cts_access_fault *fault)
 {
@@ -232,10 +242,11 @@ void cts_finding_evidence(const struct cts_catalogue *catalogue,
     case CTS_FINDING_STRUCT_STRIDE:
         snprintf(
             text, text_bytes,
-            "neighbouring lanes are %u bytes apart and use %u of them (the kernel uses %u); %.2f "
+            "neighbouring lanes are %u bytes apart and use %u of them%s (the kernel uses %u); %.2f "
             "sectors per request where %.2f would do",
-            finding->struct_bytes, finding->field_bytes, finding->used_bytes,
-            per_request(counts->sectors, counts), per_request(counts->ideal_sectors, counts));
+            finding->struct_bytes, finding->field_bytes, members_words(finding).text,
+            finding->used_bytes, per_request(counts->sectors, counts),
+            per_request(counts->ideal_sectors, counts));
         return;
     case CTS_FINDING_BLOCKED:
         snprintf(text, text_bytes,
@@ -290,6 +301,17 @@ void cts_finding_evidence(const struct cts_catalogue *catalogue,
         break;
     }
     snprintf(text, text_bytes, "?");
+}
+
+const char *cts_finding_variable(const struct cts_catalogue *catalogue,
+                                 const struct cts_access_result *result,
+                                 const struct cts_finding *finding, char *text, size_t bytes)
+{
+    const char *const variable = catalogue->sites[result->sites[finding->site].site].variable;
+    if (!variable || !finding->has_members) return variable;
+    const int length = (int)cts_struct_name_length(variable);
+    snprintf(text, bytes, "%.*s", length, variable);
+    return text;
 }
 
 const char *cts_finding_remedy(const struct cts_finding *finding)

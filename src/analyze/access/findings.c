@@ -75,6 +75,33 @@ bool cts_access_has_line(const struct cts_catalogue *catalogue, uint32_t site)
     return length < sizeof end || strcmp(path + length - (sizeof end - 1), end) != 0;
 }
 
+/* How much of a variable's name is that of the structs: "p" of "p->x", "s" of "s.a.x"; all of a
+ * name without a member. */
+size_t cts_struct_name_length(const char *variable)
+{
+    const char *found = NULL;
+    for (const char *at = variable; (at = strstr(at, "->")); at += 2) found = at;
+    if (!found) found = strchr(variable, '.');
+    return found ? (size_t)(found - variable) : strlen(variable);
+}
+
+static bool same_structs(const char *a, const char *b)
+{
+    if (!a || !b) return false;
+    const size_t length = cts_struct_name_length(a);
+    return length == cts_struct_name_length(b) && !strncmp(a, b, length);
+}
+
+/* Members of one array of structs, wherever a kernel loads them: one change of its layout is for
+ * all. By the structs' name; 0: the same. */
+static int compare_structs(const char *a, const char *b)
+{
+    if (!a || !b) return (a != NULL) - (b != NULL);
+    const size_t x = cts_struct_name_length(a), y = cts_struct_name_length(b);
+    const int order = strncmp(a, b, x < y ? x : y);
+    return order ? order : (x > y) - (x < y);
+}
+
 /* Of one kernel: 0 for findings that are one. What one kernel does alike without source lines is
  * one finding: only faults are named by instruction. */
 static int compare_causes(const struct search *search, const struct cts_finding *a,
@@ -91,6 +118,10 @@ static int compare_causes(const struct search *search, const struct cts_finding 
     const bool has_lines = cts_access_has_line(search->catalogue, x->site);
     if (has_lines != cts_access_has_line(search->catalogue, y->site)) return has_lines ? 1 : -1;
     if (has_lines && v->source != w->source) return v->source < w->source ? -1 : 1;
+    if (has_lines && a->kind == CTS_FINDING_STRUCT_STRIDE && v->variable) {
+        if (a->field_bytes != b->field_bytes) return a->field_bytes < b->field_bytes ? -1 : 1;
+        return compare_structs(v->variable, w->variable);
+    }
     if (has_lines && v->line != w->line) return v->line < w->line ? -1 : 1;
     if (!has_lines) {
         if (cts_finding_is_fault(a->kind) && x->site != y->site) /* no line: each stands alone */
@@ -111,6 +142,15 @@ static int by_cause(const void *a, const void *b, void *search)
     return (x->site > y->site) - (x->site < y->site);
 }
 
+static bool same_variable(const struct search *search, const struct cts_finding *a,
+                          const struct cts_finding *b)
+{
+    const struct cts_access_site *const sites = search->result->sites;
+    const struct cts_site *const words = search->catalogue->sites;
+    return compare_texts(words[sites[a->site].site].variable,
+                         words[sites[b->site].site].variable) == 0;
+}
+
 /* Findings from `first` on belong to the kernel at hand: those of one cause become one. */
 static void settle(struct search *search, size_t first)
 {
@@ -124,6 +164,7 @@ static void settle(struct search *search, size_t first)
         for (i++; i < count && !compare_causes(search, &sum, &items[i]); i++) {
             sum.waste += items[i].waste;
             sum.site_count++;
+            sum.has_members |= !same_variable(search, &sum, &items[i]);
             cts_access_counts_add(&sum.counts, &items[i].counts);
             if (items[i].worst_ways > sum.worst_ways) sum.worst_ways = items[i].worst_ways;
         }
@@ -133,23 +174,6 @@ static void settle(struct search *search, size_t first)
         items[kept++] = sum;
     }
     search->found.count = kept;
-}
-
-/* How much of a variable's name is that of the structs: "p" of "p->x", "s" of "s.a.x"; all of a
- * name without a member. */
-static size_t struct_name_length(const char *variable)
-{
-    const char *found = NULL;
-    for (const char *at = variable; (at = strstr(at, "->")); at += 2) found = at;
-    if (!found) found = strchr(variable, '.');
-    return found ? (size_t)(found - variable) : strlen(variable);
-}
-
-static bool same_structs(const char *a, const char *b)
-{
-    if (!a || !b) return false;
-    const size_t length = struct_name_length(a);
-    return length == struct_name_length(b) && !strncmp(a, b, length);
 }
 
 /* Whether nothing is known of what two sites access, which a kernel without source lines executes
@@ -183,7 +207,7 @@ static bool is_counted(const struct search *search, const struct cts_access_site
 {
     const struct cts_site *const sites = search->catalogue->sites;
     const char *const member = sites[search->result->sites[index].site].variable;
-    if (!member || !member[struct_name_length(member)]) return false;
+    if (!member || !member[cts_struct_name_length(member)]) return false;
     for (size_t i = search->begin; i < index; i++) {
         const struct cts_access_site *const other = &search->result->sites[i];
         if (walks_alike(search, site, other) && same_text(sites[other->site].variable, member))
@@ -262,7 +286,7 @@ static bool is_part_of_vector(const struct search *search, const struct cts_acce
         const struct cts_site *const whole = &sites[other->site];
         if (walks_alike(search, site, other) && whole->source == row->source &&
             whole->line == row->line && is_vector_type(whole->type) &&
-            (!whole->variable || !whole->variable[struct_name_length(whole->variable)]))
+            (!whole->variable || !whole->variable[cts_struct_name_length(whole->variable)]))
             return true;
     }
     return false;
@@ -291,7 +315,7 @@ static bool is_blocked(const struct search *search, const struct cts_access_site
     if (stride <= row->width_bytes || stride > STRUCT_BYTES_MAX) return false;
     if (used_of_struct(search, site) < stride) return false;
     if (!row->variable) return !cts_access_has_line(search->catalogue, site->site);
-    return !row->variable[struct_name_length(row->variable)] &&
+    return !row->variable[cts_struct_name_length(row->variable)] &&
            (is_scalar_type(row->type) || is_vector_type(row->type));
 }
 
@@ -669,6 +693,7 @@ static void join_kernels(struct search *search, struct cts_access_result *result
         struct cts_finding *const sum = &items[same - 1];
         sum->waste += items[i].waste;
         sum->site_count += items[i].site_count;
+        sum->has_members |= items[i].has_members || !same_variable(search, sum, &items[i]);
         if (items[i].share < sum->share) sum->share = items[i].share;
         if (items[i].worst_ways > sum->worst_ways) sum->worst_ways = items[i].worst_ways;
         cts_access_counts_add(&sum->counts, &items[i].counts);
