@@ -19,7 +19,7 @@ static uint32_t *partitions(const char *name, uint32_t x, uint32_t y, uint32_t z
     uint64_t *const positions = calloc(grid.cta_count, sizeof *positions);
     uint32_t *const parts = calloc(grid.cta_count, sizeof *parts);
     uint64_t length;
-    assert_non_null(mapping);
+    if (!mapping) fail_msg("CTS_MAPPINGS has no mapping '%s'", name);
     assert_int_equal(cts_mapping_lay_out(mapping, &grid, positions, &length, NULL), CTS_OK);
     for (uint32_t i = 0; i < grid.cta_count; i++) {
         parts[i] = cts_mapping_partition(mapping, positions[i], length, p, 0);
