@@ -7,6 +7,7 @@
 #include "common/array.h"
 #include "report/flow-report.h"
 #include "report/flow-words.h"
+#include "trace/stream-name.h"
 
 enum { PLACES_MAX = 5000, LINKS_MAX = 8000, PARTS_MAX = 12, FINDINGS_MAX = 500 };
 
@@ -112,6 +113,10 @@ static void write_place(const struct flow_page *page, const struct cts_flow_plac
     write_id(json, "launch", launch_of(page->flow, place->node));
     cts_json_member_u64(json, "rank", n->rank);
     write_id(json, "stream", n->is_in_stream ? n->stream : CTS_NONE);
+    char stream[CTS_STREAM_NAME_BYTES];
+    cts_json_member_string(
+        json, "stream_name",
+        n->is_in_stream ? cts_cuda_stream_name(page->flow->catalogue, n->stream, stream) : NULL);
     cts_json_member_u64(json, "thread", n->thread);
     cts_json_member_u64(json, "times", place->times);
     cts_json_member_u64(json, "read_bytes", place->read_bytes);

@@ -14,6 +14,7 @@
 #include "report/flow-words.h"
 #include "report/gaps-report.h"
 #include "report/run-findings.h"
+#include "trace/stream-name.h"
 
 enum { NODE_BYTES = CTS_FLOW_NODE_BYTES, PLACE_BYTES = 300, ADVICE_BYTES = 300 };
 
@@ -32,6 +33,15 @@ static uint64_t stream_cell(const struct cts_flow_report *r, uint32_t node)
 {
     if (node == CTS_NONE || cts_flow_node_at(r->flow, node)->stream == CTS_NONE) return UINT64_MAX;
     return cts_flow_node_at(r->flow, node)->stream;
+}
+
+static const char *stream_name_cell(const struct cts_flow_report *r, uint32_t node,
+                                    struct cts_sheet_row *cells)
+{
+    const uint64_t stream = stream_cell(r, node);
+    if (stream == UINT64_MAX) return NULL;
+    return cts_cuda_stream_cell(r->flow->catalogue, (uint32_t)stream,
+                                cts_sheet_room(cells, CTS_STREAM_NAME_BYTES));
 }
 
 static const struct cts_allocation *allocation_at(const struct cts_flow_report *r,
@@ -58,11 +68,13 @@ static const char *address_cell(uint64_t address, struct cts_sheet_row *cells)
 #define EDGE_COLUMNS(COLUMN)                                                                       \
     COLUMN(from, "from", TEXT, node_cell(r, e->from, cells))                                       \
     COLUMN(from_name, "kernel", KERNEL, cts_flow_subject(r->flow, e->from))                        \
-    COLUMN(from_stream, "stream", ID, stream_cell(r, e->from))                                     \
+    COLUMN(from_stream, NULL, ID, stream_cell(r, e->from))                                         \
+    COLUMN(from_stream_name, "stream", TEXT, stream_name_cell(r, e->from, cells))                  \
     COLUMN(from_op, NULL, ID, cts_flow_node_at(r->flow, e->from)->op)                              \
     COLUMN(to, "to", TEXT, node_cell(r, e->to, cells))                                             \
     COLUMN(to_name, "kernel", KERNEL, cts_flow_subject(r->flow, e->to))                            \
-    COLUMN(to_stream, "stream", ID, stream_cell(r, e->to))                                         \
+    COLUMN(to_stream, NULL, ID, stream_cell(r, e->to))                                             \
+    COLUMN(to_stream_name, "stream", TEXT, stream_name_cell(r, e->to, cells))                      \
     COLUMN(to_op, NULL, ID, cts_flow_node_at(r->flow, e->to)->op)                                  \
     COLUMN(allocation, NULL, ID, row ? row->allocation : UINT64_MAX)                               \
     COLUMN(variable, "variable", TEXT, row ? row->variable : NULL)                                 \
@@ -108,19 +120,21 @@ static void advise_order(const struct cts_flow_report *r, const struct cts_flow_
                                                                                   cts_flow_node_at(
                                                                                       r->flow,
                                                                                       f->other);
-    char from[NODE_BYTES], to[NODE_BYTES];
+    char from[NODE_BYTES], to[NODE_BYTES], first[CTS_STREAM_NAME_BYTES],
+        second[CTS_STREAM_NAME_BYTES];
+    const struct cts_catalogue *const c = r->flow->catalogue;
     uint64_t a, b;
     cts_flow_name_node(r->flow, f->node, from, sizeof from);
     cts_flow_name_node(r->flow, f->other, to, sizeof to);
     if (is_step_of(r, f->node, &a) && is_step_of(r, f->other, &b) && a == b)
         snprintf(text, bytes, "let the node of %s depend on the node of %s in the graph", to, from);
     else if (u->is_in_stream && v->is_in_stream)
-        snprintf(text, bytes,
-                 "record an event after %s in stream %u and let stream %u wait for it before %s",
-                 from, u->stream, v->stream, to);
+        snprintf(text, bytes, "record an event after %s in %s and let %s wait for it before %s",
+                 from, cts_cuda_stream_name(c, u->stream, first),
+                 cts_cuda_stream_name(c, v->stream, second), to);
     else if (u->is_in_stream)
-        snprintf(text, bytes, "synchronise with stream %u after %s and before %s", u->stream, from,
-                 to);
+        snprintf(text, bytes, "synchronise with %s after %s and before %s",
+                 cts_cuda_stream_name(c, u->stream, first), from, to);
     else if (v->is_in_stream && u->thread == v->thread)
         snprintf(text, bytes, "%s must come after %s: call it later", to, from);
     else
@@ -182,10 +196,12 @@ static const char *trial_cell(const struct cts_flow_report *r, const struct cts_
     COLUMN(certain, "certain", FLAG, f->reason == CTS_FLOW_REASON_CERTAIN)                         \
     COLUMN(node, "node", TEXT, node_cell(r, f->node, cells))                                       \
     COLUMN(name, "kernel", KERNEL, cts_flow_subject(r->flow, f->node))                             \
-    COLUMN(stream, "stream", ID, stream_cell(r, f->node))                                          \
+    COLUMN(stream, NULL, ID, stream_cell(r, f->node))                                              \
+    COLUMN(stream_name, "stream", TEXT, stream_name_cell(r, f->node, cells))                       \
     COLUMN(other, "and", TEXT, node_cell(r, f->other, cells))                                      \
     COLUMN(other_name, "kernel", KERNEL, cts_flow_subject(r->flow, f->other))                      \
-    COLUMN(other_stream, "stream", ID, stream_cell(r, f->other))                                   \
+    COLUMN(other_stream, NULL, ID, stream_cell(r, f->other))                                       \
+    COLUMN(other_stream_name, "stream", TEXT, stream_name_cell(r, f->other, cells))                \
     COLUMN(allocation, NULL, ID, row ? row->allocation : UINT64_MAX)                               \
     COLUMN(variable, "variable", TEXT, row ? row->variable : NULL)                                 \
     COLUMN(allocated_at, "allocated at", TEXT, source_cell(row, cells))                            \
@@ -243,7 +259,8 @@ static void allocation_row(const void *state, size_t row_index, struct cts_sheet
     COLUMN(node, "node", TEXT, node_cell(r, node, cells))                                          \
     COLUMN(name, "kernel", KERNEL, cts_flow_subject(r->flow, node))                                \
     COLUMN(op, "op", ID, cts_flow_node_at(r->flow, node)->op)                                      \
-    COLUMN(stream, "stream", ID, stream_cell(r, node))                                             \
+    COLUMN(stream, NULL, ID, stream_cell(r, node))                                                 \
+    COLUMN(stream_name, "stream", TEXT, stream_name_cell(r, node, cells))                          \
     COLUMN(thread, NULL, ID, cts_flow_node_at(r->flow, node)->thread)                              \
     COLUMN(read_bytes, "read", BYTES, u->read_bytes)                                               \
     COLUMN(written_bytes, "written", BYTES, u->written_bytes)                                      \
@@ -507,8 +524,11 @@ static void dot_node(const struct cts_flow_report *r, uint32_t node, FILE *file)
     cts_flow_name_node(r->flow, node, name, sizeof name);
     fprintf(file, "  n%u [label=\"%s\\n", node, name);
     dot_text(what ? what : "", file);
+    char stream[CTS_STREAM_NAME_BYTES];
     if (cts_flow_node_at(r->flow, node)->stream != CTS_NONE)
-        fprintf(file, "\\nstream %u", cts_flow_node_at(r->flow, node)->stream);
+        fprintf(file, "\\n%s",
+                cts_cuda_stream_name(r->flow->catalogue, cts_flow_node_at(r->flow, node)->stream,
+                                     stream));
     fprintf(file, "\"%s];\n", cts_flow_node_at(r->flow, node)->is_in_stream ? "" : ", shape=box");
 }
 

@@ -21,6 +21,7 @@
 #include "trace/journal.h"
 #include "trace/run-lock.h"
 #include "trace/seal-tables.h"
+#include "trace/stream-name.h"
 
 enum { TEXT_MAX_BYTES = 256 << 20, READ_BUSY_MS = 10000 };
 
@@ -166,6 +167,7 @@ static enum cts_status read_all(sqlite3 *db, struct cts_catalogue *catalogue,
         status = cts_catalogue_read_table(db, t, catalogue, error);
     if (!status) status = cts_catalogue_check_references(catalogue, error);
     if (!status) status = cts_catalogue_index_launches(catalogue, error);
+    if (!status) status = cts_cuda_stream_number_all(catalogue, error);
     if (!status) status = cts_seal_check_tables(db, catalogue, error);
     return status;
 }

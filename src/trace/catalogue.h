@@ -78,6 +78,9 @@ struct cts_cuda_stream {
     const char *kind;
     int32_t priority;
     uint64_t created_op, destroyed_op; /* destroyed: UINT64_MAX while alive */
+    /* In no table: counts the streams of a device but its default stream, from 1 (stream-name.h).
+     */
+    uint32_t number;
 };
 struct cts_launch {
     uint32_t launch, rank;

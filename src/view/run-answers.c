@@ -5,6 +5,7 @@
 
 #include "common/array.h"
 #include "report/gaps-report.h"
+#include "trace/stream-name.h"
 #include "view/answers.h"
 #include "common/search.h"
 
@@ -26,6 +27,7 @@ static void write_devices(struct cts_json *json, const struct cts_catalogue *cat
         cts_json_close_object(json);
     }
     cts_json_close_array(json);
+    char text[CTS_STREAM_NAME_BYTES];
     cts_json_key(json, "streams");
     cts_json_open_array(json);
     for (size_t i = 0; i < catalogue->stream_count; i++) {
@@ -35,6 +37,7 @@ static void write_devices(struct cts_json *json, const struct cts_catalogue *cat
         cts_json_member_u64(json, "rank", it->rank);
         cts_json_member_u64(json, "device", it->device);
         cts_json_member_string(json, "kind", it->kind ? it->kind : "?");
+        cts_json_member_string(json, "name", cts_cuda_stream_name(catalogue, (uint32_t)i, text));
         cts_json_close_object(json);
     }
     cts_json_close_array(json);

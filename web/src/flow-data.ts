@@ -27,6 +27,7 @@ export interface Place {
     launch: number | null;
     rank: number;
     stream: number | null; // null: the host thread does it
+    stream_name: string | null; // "stream 1", "the default stream"
     thread: number;
     times: number;
     read_bytes: number;
@@ -121,8 +122,7 @@ export const isPossible = (sums: Sums) => sums.raw_bytes > 0 && sums.possible_ra
 export const whatOf = (place: Place) => (place.kind === "launch" ? shortName(place.name) : (place.name ?? place.kind));
 export const timesText = (times: number) => (times > 1 ? `, ${counted(times, "time", "times")}` : "");
 export const laneText = (place: Place, ranks: boolean) =>
-    (ranks ? `rank ${place.rank}, ` : "") +
-    (place.stream === null ? `host thread ${place.thread}` : `stream ${place.stream}`);
+    (ranks ? `rank ${place.rank}, ` : "") + (place.stream === null ? `host thread ${place.thread}` : place.stream_name);
 
 export function sumsText(sums: Sums): string {
     const parts: [number, string][] = [

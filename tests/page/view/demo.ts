@@ -480,8 +480,8 @@ export class DemoSource implements Source {
             recorder: "cpu",
             devices: [{ rank: 0, device: 0, name: "CPU", sms: 2 }],
             streams: [
-                { stream: 0, rank: 0, device: 0, kind: "default" },
-                { stream: 1, rank: 0, device: 0, kind: "stream" },
+                { stream: 0, rank: 0, device: 0, kind: "legacy default", name: "the default stream" },
+                { stream: 1, rank: 0, device: 0, kind: "blocking", name: "stream 1" },
             ],
             kernels: MADE.map((m, i) => ({
                 kernel: i,

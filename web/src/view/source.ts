@@ -22,7 +22,7 @@ export interface RunInfo {
     host: string | null;
     recorder: string | null;
     devices: { rank: number; device: number; name: string; sms: number }[];
-    streams: { stream: number; rank: number; device: number; kind: string }[];
+    streams: { stream: number; rank: number; device: number; kind: string; name: string }[]; // name: "stream 1"
     kernels: { kernel: number; name: string; short: string; source: number | null; line: number | null }[];
     sources: { source: number; path: string; hasText: boolean }[];
     sites: Site[];

@@ -173,9 +173,8 @@ export function TimelineStrip() {
         several = useMemo(() => new Set(rows.map((row) => row.rank)).size > 1, [rows]);
     const unit = unitOf(),
         scale = () => scaleOf(span, width.current, unit);
-    const gpus = run.devices.length > 1;
     const nameOf = (row: TimelineRow) =>
-        `${several ? `rank ${row.rank} ` : ""}${gpus ? `GPU ${row.device} ` : ""}stream ${row.stream}`;
+        `${several ? `rank ${row.rank} ` : ""}${run.streams[row.stream]?.name ?? "an unknown stream"}`;
     const rowAt = (y: number) => Math.floor((y - AXIS * unit) / (ROW * unit));
     const blockAt = (x: number, y: number) =>
         blocks.current.filter((it) => it.row === rowAt(y) && x >= it.x - 1 && x <= it.x + it.wide + 1).pop() ?? null;
