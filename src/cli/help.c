@@ -11,11 +11,15 @@ static const struct {
     const char *text;
 } exit_codes[] = {
     {CTS_EXIT_OK, "success"},
-    {CTS_EXIT_INPUT, "the input cannot be read or is inconsistent"},
-    {CTS_EXIT_USAGE, "invalid command line"},
+    {CTS_EXIT_INPUT,
+     "the input cannot be read or is inconsistent; try: the program ended too early"},
+    {CTS_EXIT_USAGE, "invalid command line; try: the program has no such stretch"},
     {CTS_EXIT_THRESHOLD, "access, diff, flow: a --fail-on or --fail-above condition is met"},
-    {CTS_EXIT_MACHINE, "this machine lacks something that the command needs"},
+    {CTS_EXIT_MACHINE,
+     "this machine lacks what the command needs; try: the stretch cannot be replayed"},
     {CTS_EXIT_RECORD, "record: the run could not be set up"},
+    {CTS_EXIT_NOT_EXECUTABLE, "record: the program cannot be executed"},
+    {CTS_EXIT_NOT_FOUND, "record: the program is not found"},
 };
 
 static void print_exit_codes(FILE *file)
@@ -38,8 +42,9 @@ void cts_help_overview(FILE *file)
 {
     const int columns = name_columns();
     fputs(
-        "ctascope records every memory access of a CUDA program's kernels, or a timeline of the\n"
-        "program, and shows why kernels are slow, where data moves, and what the run waits on.\n\n"
+        "ctascope records the memory accesses of a CUDA program's kernels, or a timeline of the\n"
+        "program. It finds slow access patterns, races and needless work, and shows which thread\n"
+        "blocks communicate and what the program waits for.\n\n"
         "Usage: ctascope VERB [ARGUMENTS], ctascope --version\n\n"
         "Verbs:\n",
         file);
@@ -50,7 +55,8 @@ void cts_help_overview(FILE *file)
           "is\n"
           "  ctascope record -o run -- ./app\n"
           "  ctascope access run\n\n"
-          "A run is a directory with a recording. A launch is one execution of a kernel, a CTA one "
+          "A run (RUN) is a directory with a recording. A launch is one execution of a kernel, a "
+          "CTA one "
           "of\n"
           "its thread blocks, a site one memory instruction in the source.\n\n"
           "'ctascope VERB --help' describes a verb. Results go to standard output, messages to "
@@ -176,10 +182,10 @@ void cts_help_man(FILE *file)
     fputs(
         ".ad l\n.SH NAME\nctascope \\- records and explains the memory accesses of CUDA programs\n"
         ".SH SYNOPSIS\n.B ctascope\n.I VERB\n[\\fIARGUMENTS\\fR]\n"
-        ".SH DESCRIPTION\nctascope records every memory access of a CUDA program's kernels, or a "
-        "timeline of the program, into a run directory, and shows why kernels are slow, where data "
-        "moves, and what the run waits on. Results go to standard output, messages to standard "
-        "error.\n"
+        ".SH DESCRIPTION\nctascope records the memory accesses of a CUDA program's kernels, or a "
+        "timeline of the program, into a run directory. It finds slow access patterns, races and "
+        "needless work, and shows which thread blocks communicate and what the program waits for. "
+        "Results go to standard output, messages to standard error.\n"
         ".SH VERBS\n",
         file);
     for (const struct cts_verb *const *verb = cts_verbs; *verb; verb++)

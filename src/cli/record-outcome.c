@@ -29,7 +29,7 @@ static const char *early_end(const struct cts_catalogue *catalogue)
     for (size_t i = 0; i < catalogue->ending_count; i++) {
         const char *const how = catalogue->endings[i].how;
         if (strcmp(how, "signal") == 0) return "was killed";
-        if (strcmp(how, "exit") == 0 &&
+        if (strcmp(how, "closed") != 0 && /* "exit"; "unknown": nobody saw how */
             catalogue->endings[i].launches_complete < catalogue->endings[i].launches_asked)
             return "ended";
     }
@@ -57,6 +57,19 @@ static void explain_error(const struct cts_catalogue *catalogue, enum cts_status
              first_error(catalogue));
 }
 
+/* The program that ended early, which a shell or a launcher may have started. */
+static const char *early_program(const struct outcome *o)
+{
+    const struct cts_catalogue *const c = o->catalogue;
+    for (size_t i = 0; i < c->ending_count; i++) {
+        if (strcmp(c->endings[i].how, "closed") == 0) continue;
+        for (size_t r = 0; r < c->rank_count; r++)
+            if (c->ranks[r].rank == c->endings[i].rank && c->ranks[r].program)
+                return c->ranks[r].program;
+    }
+    return o->program;
+}
+
 /* Why the ranks of a run hold no access. */
 static void explain_launches(const struct outcome *o, struct cts_error *error)
 {
@@ -72,9 +85,10 @@ static void explain_launches(const struct outcome *o, struct cts_error *error)
         cts_fail(error, CTS_IO, "nothing was recorded: %s", summary->failure);
     else if (summary->unfinished_launches && early)
         cts_fail(error, CTS_IO, "nothing was recorded: '%s' %s before its first launch finished",
-                 o->program, early);
+                 early_program(o), early);
     else if (!launches)
-        cts_fail(error, CTS_UNSUPPORTED, "nothing was recorded: '%s' %s", o->program,
+        cts_fail(error, CTS_UNSUPPORTED, "nothing was recorded: '%s' %s",
+                 early ? early_program(o) : o->program,
                  early ? "was killed before it launched a kernel" : "launched no kernel");
     else if (summary->uninstrumented_launches == launches)
         cts_fail(error, CTS_UNSUPPORTED,

@@ -55,7 +55,8 @@
     {.name = "force", .help = "replace an existing run, unless it holds other files"}
 #define CTS_OPTION_PAPER_MODEL                                                                     \
     {.name = "paper-model",                                                                        \
-     .help = "ignore copies and frees; treat data that no kernel wrote as written by the host"}
+     .help = "ignore copies and frees; treat data that no kernel wrote as written by the host, "   \
+             "as in Matz and Fröning (2019)"}
 #define CTS_OPTION_NULL_STREAM                                                                     \
     {.name = "null-stream",                                                                        \
      .argument = "STREAM",                                                                         \

@@ -144,9 +144,9 @@ static const struct cts_option access_options[] = {
      .help = "print one list; launch: the sites of each launch"},
     {.name = "fail-on",
      .argument = "fault|race|finding",
-     .help = "exit with 3 on: a finding that can make results wrong, possible races included, or a "
-             "failed launch (fault); a possible race, except within a warp (race); any finding "
-             "or failed launch (finding)"},
+     .help =
+         "exit with 3 if there is a possible race between warps (race), any finding that can "
+         "make results wrong or a failed launch (fault), any finding or a failed launch (finding)"},
     CTS_OPTION_FORMAT("table|json|csv|sarif"),
     CTS_OPTION_SOURCE_ROOT,
     CTS_OPTION_SORT,

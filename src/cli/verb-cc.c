@@ -65,16 +65,17 @@ static const struct cts_option options[] = {
      .argument = "REGEX",
      .help = "instrument only source files whose path matches (default: all)"},
     {.name = "locals", .help = "also record accesses to local memory"},
-    {.name = "values", .help = "also record the values loaded and stored"},
+    {.name = "values",
+     .help = "make the values loaded and stored recordable (with 'record --values')"},
     {.name = "host-accesses",
-     .help = "also record the CPU's accesses to managed, mapped and pinned memory in .cu files; "
-             "those in .c and .cpp files are not recorded"},
+     .help = "make the CPU's accesses to managed, mapped and pinned memory recordable (with "
+             "'record --host-accesses'); those in .c and .cpp files are not"},
     {.name = "strict", .help = "CPU device: treat an integer division by zero as a fault"},
     {.name = "no-instrument",
      .help = "do not instrument; a recording of the program has no accesses"},
     {.name = "precompile-headers",
-     .help = "instead of compiling a program: compile the CUDA headers that all programs include, "
-             "for faster compiles from then on; kept next to ctascope's libraries"},
+     .help = "compile no program, but precompile the CUDA headers, which makes later compiles "
+             "faster; the result is stored next to ctascope's libraries"},
     {.name = "keep",
      .argument = "DIR",
      .help = "keep intermediate files in this directory (default: delete them)"},

@@ -285,7 +285,7 @@ static const struct cts_option comm_options[] = {
     CTS_OPTION_FULL_NAMES,
     CTS_OPTION_PAPER_MODEL,
     {.name = "ignore-copies",
-     .help = "ignore copies; treat data that no kernel wrote as written by the host"},
+     .help = "like --paper-model, but frees count: a new allocation holds no earlier data"},
     {.name = "per-stream",
      .help =
          "in the lists distance and superstep: measure distances in launches of one stream, and "

@@ -248,8 +248,8 @@ static const struct cts_option flow_options[] = {
      .help = "print what passes between the launches with these ids"},
     {.name = "fail-on",
      .argument = "race|possible-race|finding",
-     .help = "exit with 3 on: a certain race (race); also a possible race (possible-race); any "
-             "finding (finding)"},
+     .help = "exit with 3 if there is a certain race (race), a certain or possible race "
+             "(possible-race), any finding (finding)"},
     {.name = "suppress",
      .argument = "FILE",
      .help = "do not list the findings that FILE names with a reason"},
@@ -268,12 +268,13 @@ static const struct cts_option flow_options[] = {
 const struct cts_verb cts_verb_flow = {
     .name = "flow",
     .synopsis = "RUN [--per LIST] [--format table|json|csv|dot] [OPTIONS]",
-    .summary = "Shows what passes between kernels, copies and the host",
+    .summary = "Finds races and needless work between kernels, copies and the host",
     .description =
         "Shows which launches, copies and CPU accesses use each other's data, how many bytes, and\n"
-        "what orders them. Lists races between streams, copies and host threads, work whose\n"
-        "results nobody reads, needless copies, and the use of device memory over time. Findings\n"
-        "that are not certain are called possible.",
+        "what orders them. Finds races between streams, copies and host threads; work whose\n"
+        "results nothing reads; needless copies, order and waits; repeated launches; kernels to\n"
+        "fuse; memory that is unused or freed late. Findings that are not certain are called\n"
+        "possible.",
     .options = flow_options,
     .positional_min = 1,
     .positional_max = 1,

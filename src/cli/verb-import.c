@@ -79,8 +79,8 @@ const struct cts_verb cts_verb_import = {
         ".protobuf, compressed or not), with allocations, source lines, types and values.\n"
         "Traces of PyTorch's profiler (Kineto JSON, plain, .gz or .zst; one FILE per rank, or\n"
         "DIR) and exports of Nsight Systems (nsys export --type sqlite) become a timeline for\n"
-        "'path', 'whatif', 'diff', 'report' and 'view'. The import names what such a file does\n"
-        "not hold, and what follows for the answers.",
+        "'path', 'whatif', 'diff', 'report' and 'view'. The import lists what such a file\n"
+        "does not contain, and which results that affects.",
     .options = import_options,
     .positional_min = 1,
     .positional_max = -1,

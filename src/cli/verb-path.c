@@ -290,7 +290,8 @@ const struct cts_verb cts_verb_path = {
         "(wait states), and which activities cause the waiting (blame). Several processes share "
         "the\n"
         "work: mpirun -n N ctascope path ... Traces of PyTorch's profiler and exports of Nsight\n"
-        "Systems (files, a directory, a quoted pattern) are opened directly: those given are the\n"
+        "Systems (files, a directory, a quoted pattern) are opened directly; several files are "
+        "the\n"
         "ranks of one run.",
     .options = path_options,
     .opens_traces = true,

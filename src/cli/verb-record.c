@@ -20,7 +20,6 @@
 #include "cli/shared-options.h"
 
 /* As timeout(1) and env(1) have it. */
-enum { EXIT_NOT_EXECUTABLE = 126, EXIT_NOT_FOUND = 127 };
 
 /* ---- the run directory ---- */
 
@@ -90,7 +89,7 @@ static int report_not_started(const struct cts_arguments *arguments, int errnum)
     else
         cts_fail_errno(&error, errnum, "cannot run '%s'", program);
     cts_report_error(arguments, &error);
-    return errnum == ENOENT ? EXIT_NOT_FOUND : EXIT_NOT_EXECUTABLE;
+    return errnum == ENOENT ? CTS_EXIT_NOT_FOUND : CTS_EXIT_NOT_EXECUTABLE;
 }
 
 /* ---- the timeline ---- */
@@ -147,8 +146,8 @@ static const struct cts_option record_options[] = {
     {.name = "values",
      .help = "also record the values loaded and stored (CPU device: compile with cc --values)"},
     {.name = "host-accesses",
-     .help = "also record the CPU's accesses to managed, mapped and pinned memory "
-             "(.cu files only; cc --host-accesses)"},
+     .help = "also record the CPU's accesses to managed, mapped and pinned memory; only in .cu "
+             "files compiled with 'cc --host-accesses'"},
     {.name = "threads",
      .argument = "N",
      .help = "worker threads of the CPU device; on a GPU, threads that write records (default: one "
@@ -156,11 +155,12 @@ static const struct cts_option record_options[] = {
     {.name = "spaces",
      .argument = "global|shared|local|barriers",
      .is_list = true,
-     .help = "GPU: spaces to record, with global (default: global,shared)"},
+     .help = "on a GPU: spaces, must include global (default: global,shared)"},
     {.name = "ring-size",
      .argument = "SIZE",
      .help = "on a GPU: host memory that buffers records (default: 256M)"},
-    {.name = "deterministic", .help = "CPU device: run all CTAs one after another, in order"},
+    {.name = "deterministic",
+     .help = "on the CPU device: run all CTAs one after another, in order"},
     {0},
 };
 

@@ -218,8 +218,8 @@ const struct cts_verb cts_verb_report = {
         "accesses. For a run recorded with --timeline or an OTF2 archive (traces.otf2), it shows\n"
         "the timeline with its critical path and wait states. For several runs with accesses, the\n"
         "page compares them: one figure each for bytes read and written, number of CTAs that a\n"
-        "CTA exchanges data with, traffic across the middle of the grid, and traffic between\n"
-        "partitions.",
+        "CTA exchanges data with, traffic across the middle of the grid (bisection), and traffic\n"
+        "between partitions.",
     .options = options,
     .opens_traces = true,
     .positional_min = 1,

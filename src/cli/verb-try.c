@@ -259,12 +259,11 @@ const struct cts_verb cts_verb_try = {
     .synopsis = "[STRETCH] [CHANGES] [--run RUN [--all-findings]] [--] PROGRAM [ARGUMENTS]",
     .summary = "Replays a part of a program with something changed, and measures it",
     .description =
-        "Runs a program. When the stretch is over, it is executed again from the same memory,\n"
-        "unchanged and with the changes in turn. Prints the measured gain with a 95% interval, "
-        "and\n"
-        "whether memory and all copies to the host hold the same bits. The stretch, without "
-        "options:\n"
-        "what lies between cudaProfilerStart and Stop.",
+        "Runs a program on the CPU device or a GPU and replays a stretch of it (default: between\n"
+        "cudaProfilerStart and Stop), unchanged and with the changes in turn. Prints the measured\n"
+        "gain with a 95% interval, and whether memory and all copies to the host hold the same\n"
+        "bits. Exits with 0 after the replays, 1 if the program ended too early, 2 if it has no\n"
+        "such stretch, 4 if the stretch cannot be replayed.",
     .options = cts_try_options,
     .positional_min = 1,
     .positional_max = -1,

@@ -236,12 +236,11 @@ const struct cts_verb cts_verb_view = {
     .summary = "Shows every access of a run in the browser, served from this machine",
     .description =
         "Serves the page on 127.0.0.1 only, at a URL with a secret token, and opens the browser.\n"
-        "Ctrl-C stops the server. The page fetches only what it shows, so runs can be of any size\n"
-        "and can still be recording. With BEFORE, an earlier run, the page also shows what "
-        "changed\n"
-        "since then, as 'ctascope diff BEFORE RUN' does. For a run with only a timeline, or an "
-        "OTF2\n"
-        "archive (traces.otf2), it shows the timeline page of 'ctascope report'.",
+        "Ctrl-C stops the server. The page fetches only what it shows, so a run can have any\n"
+        "size, and its recording can still be in progress. With BEFORE, an earlier run, the page\n"
+        "also shows what changed since then, as 'ctascope diff BEFORE RUN' does. For a run with\n"
+        "only a timeline, or an OTF2 archive (traces.otf2), it shows the timeline of\n"
+        "'ctascope report'.",
     .options = options,
     .opens_traces = true,
     .positional_min = 1,

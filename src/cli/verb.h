@@ -16,7 +16,9 @@ enum cts_exit {
     CTS_EXIT_USAGE = 2,
     CTS_EXIT_THRESHOLD = 3, /* access, diff: a condition of --fail-on or --fail-above is met */
     CTS_EXIT_MACHINE = 4,   /* this machine lacks what was asked for */
-    CTS_EXIT_RECORD = 125   /* record: the run could not be set up */
+    CTS_EXIT_RECORD = 125,  /* record: the run could not be set up, */
+    CTS_EXIT_NOT_EXECUTABLE = 126, /* the program cannot be executed, */
+    CTS_EXIT_NOT_FOUND = 127       /* or is not found; as shells do */
 };
 
 /* An option of a verb: --name, --name VALUE or --name=VALUE, or -c with `short_name`. An argument

@@ -181,7 +181,8 @@ static void print_sizes(const struct cts_comm *c, FILE *file)
         print_line(file, "transfers", text);
         return;
     }
-    snprintf(text, sizeof text, "%s of %s to %s; median %s, 90%% up to %s; most often %s (%s)",
+    snprintf(text, sizeof text,
+             "%s, sizes %s to %s; median %s, 90th percentile %s; most often %s (%s)",
              cts_count_text(total).text, least.text, largest.text,
              cts_bytes_text(quantile(sizes, count, total, 50)).text,
              cts_bytes_text(quantile(sizes, count, total, 90)).text,

@@ -76,14 +76,16 @@ static void say(const struct teller *teller, const char *format, ...)
 
 static void say_races(const struct cts_flow_result *flow, const struct teller *teller)
 {
-    const struct cts_counted pairs = cts_counted_text(flow->ordered_pairs, "pair", "pairs");
     if (flow->race_pairs || flow->possible_pairs)
-        say(teller, "Races: %s certain, %s possible; %s with common bytes %s ordered.",
+        say(teller, "Races: %s certain, %s possible; %s the same bytes %s ordered.",
             cts_count_text(flow->race_pairs).text, cts_count_text(flow->possible_pairs).text,
-            pairs.text, flow->ordered_pairs == 1 ? "is" : "are");
+            cts_counted_text(flow->ordered_pairs, "other pair that accesses",
+                             "other pairs that access")
+                .text,
+            flow->ordered_pairs == 1 ? "is" : "are");
     else
-        say(teller, "No race among %s ordered %s with common bytes.",
-            cts_count_text(flow->ordered_pairs).text, flow->ordered_pairs == 1 ? "pair" : "pairs");
+        say(teller, "No races: %s the same bytes, all ordered.",
+            cts_counted_text(flow->ordered_pairs, "pair accesses", "pairs access").text);
     if (flow->unjudged_pairs)
         say(teller, "%s could not be judged: %s not fully recorded.",
             cts_counted_text(flow->unjudged_pairs, "pair", "pairs").text,
@@ -100,7 +102,7 @@ static void say_chain(const struct cts_flow_result *flow, const struct teller *t
                  cts_count_text(flow->longest_raw).text);
     say(teller, "Longest chain of ordered launches, copies and memsets: %s. Data requires %s%s.",
         cts_count_text(flow->longest_enforced).text,
-        is_all ? "all of it" : cts_count_text(flow->longest_needed).text, without_reuse);
+        is_all ? "all of this order" : cts_count_text(flow->longest_needed).text, without_reuse);
 }
 
 static void say_waits(const struct cts_flow_result *flow, const struct teller *teller)

@@ -50,7 +50,8 @@ static void say_path(const struct cts_path_report *report, struct cts_path_words
     const uint64_t *const where = r->path_where_ns;
     say(words,
         "%s takes %s. Its critical path is %s on the host, %s on devices, %s in MPI and %s "
-        "latencies. It changes location %s, %s of them between processes.",
+        "latencies. It moves from one thread or stream to another %s, %s of them between "
+        "processes.",
         report->within ? "The analysed part" : "The run", cts_time_text(r->path_ns).text,
         cts_percent_text(where[CTS_PATH_ON_HOST], r->path_ns).text,
         cts_percent_text(where[CTS_PATH_ON_DEVICE], r->path_ns).text,
@@ -119,7 +120,7 @@ static void say_where(const struct cts_path_report *report, const struct cts_pat
         timeline->regions[row->region].begin_line)
         snprintf(line, sizeof line, " (%s:%u)", timeline->regions[row->region].file,
                  timeline->regions[row->region].begin_line);
-    say(words, "Its longest stretch lasts %s and begins at %s on %s%s%s%s.",
+    say(words, "Its longest uninterrupted part lasts %s and begins at %s on %s%s%s%s.",
         cts_time_text(row->stay.ns).text, cts_time_text(row->stay.begin_ns).text,
         cts_path_location_name(report, row->stay.location, location, sizeof location),
         *callers ? ", called by " : "", callers, line);

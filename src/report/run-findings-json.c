@@ -282,7 +282,8 @@ static void write_activity_evidence(const struct writer *writer, const struct ct
                  cts_time_text(row->blame_ns).text,
                  cts_percent_text(row->blame_ns, path->blame_ns).text);
     if (row->stay.ns)
-        snprintf(stay, sizeof stay, "; its longest stretch lasts %s and begins at %s on %s",
+        snprintf(stay, sizeof stay,
+                 "; its longest uninterrupted part lasts %s and begins at %s on %s",
                  cts_time_text(row->stay.ns).text, cts_time_text(row->stay.begin_ns).text,
                  cts_path_location_name(&report, row->stay.location, location, sizeof location));
     write_text(writer->json, "evidence", "%s of the critical path of %s%s%s%s%s",

@@ -52,7 +52,7 @@ check(set(repeated) <= {"coefficients", "in"} and "coefficients" in repeated, re
 check("100 times" in repeated["coefficients"]["evidence"] and repeated["coefficients"]["system"] == "L1 sectors",
       repeated["coefficients"])
 store, = found(launches[4], "mostly_shared", "strided access")
-check(store["system"] == "sectors of L2 and DRAM" and 0.8 < store["share"] < 0.9, store)
+check(store["system"] == "global-memory sectors" and 0.8 < store["share"] < 0.9, store)
 both, = found(all_of_it, "instances", "strided access")
 check(both["site_count"] == 2, f"instances of a template: {both}")
 meet, = found(launches[7], "counters", "atomics on one address")

@@ -72,6 +72,15 @@ class Outcomes(support.RecordTest):
         self.check_nothing(self.outcome("empty-kernel", 0),
                            "1 launch, but no kernel accessed memory")
 
+    def test_killed_before_its_first_launch_ended(self):
+        """The message names the program that was killed, not the shell that started it."""
+        done = self.record("run", "sh", "-c", f"exec '{self.program}' killed-in-a-launch", status=128 + signal.SIGKILL)
+        self.check_nothing(done, f"'{self.program}' was killed before its first launch finished")
+
+    def test_killed_where_only_a_shell_sees_it(self):
+        done = self.record("run", "sh", "-c", f"'{self.program}' killed-in-a-launch; exit 6", status=6)
+        self.assertIn(f"nothing was recorded: '{self.program}' ended before its first launch finished", done.stderr)
+
     # ---- ends ----
 
     def test_right(self):

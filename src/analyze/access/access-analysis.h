@@ -76,7 +76,7 @@ struct cts_access_site {
 
 /* The parts of a GPU that a request may be waiting for, each with its own ceiling. */
 #define CTS_ACCESS_SYSTEMS(X)                                                                      \
-    X(SECTORS, "sectors of L2 and DRAM")                                                           \
+    X(SECTORS, "global-memory sectors")                                                            \
     X(WAVEFRONTS, "shared-memory wavefronts")                                                      \
     X(UPDATES, "atomic updates")                                                                   \
     X(L1, "L1 sectors")

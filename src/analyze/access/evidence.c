@@ -214,8 +214,8 @@ static double per_request(uint64_t sum, const struct cts_access_counts *counts)
 static const char *phase_words(uint32_t width_bytes)
 {
     if (width_bytes <= 4) return "";
-    return width_bytes <= 8 ? "of the 16 lanes (8 bytes each) served together, "
-                            : "of the 8 lanes (16 bytes each) served together, ";
+    return width_bytes <= 8 ? " among the 16 lanes (8 bytes each) that are served together"
+                            : " among the 8 lanes (16 bytes each) that are served together";
 }
 
 void cts_finding_evidence(const struct cts_catalogue *catalogue,
@@ -232,12 +232,11 @@ void cts_finding_evidence(const struct cts_catalogue *catalogue,
         fault_evidence(catalogue, finding, site->space == CTS_SPACE_SHARED, text, text_bytes);
         return;
     case CTS_FINDING_BANK_CONFLICT:
-        snprintf(text, text_bytes,
-                 "%.2f wavefronts per request where %.2f would do; %sup to %u words of one bank at "
-                 "once",
-                 per_request(counts->wavefronts, counts),
-                 per_request(counts->ideal_wavefronts, counts),
-                 phase_words(catalogue->sites[site->site].width_bytes), finding->worst_ways);
+        snprintf(
+            text, text_bytes,
+            "%.2f wavefronts per request where %.2f would do: bank conflicts of up to %u ways%s",
+            per_request(counts->wavefronts, counts), per_request(counts->ideal_wavefronts, counts),
+            finding->worst_ways, phase_words(catalogue->sites[site->site].width_bytes));
         return;
     case CTS_FINDING_STRUCT_STRIDE:
         snprintf(

@@ -945,7 +945,7 @@ export class DemoSource implements Source {
             variable: SITES[s]!.variable,
             operation: SITES[s]!.operation,
             share,
-            system: share === null ? null : "sectors of L2 and DRAM",
+            system: share === null ? null : "global-memory sectors",
             evidence,
             remedy,
             example: { launch: of, cta, warp, address },

@@ -45,6 +45,13 @@ __global__ void half_waits(int *p)
         }
 }
 
+__global__ void endless()
+{
+    volatile int stop = 0;
+    while (!stop) {
+    }
+}
+
 __global__ void talk(int round)
 {
     printf("round %d thread %d\n", round, threadIdx.x);
@@ -93,6 +100,10 @@ int main(int argc, char **argv)
     if (is("segfault")) {
         fill_some();
         *(volatile int *)8 = 1;
+    }
+    if (is("killed-in-a-launch")) {
+        endless<<<1, 1>>>();
+        raise(SIGKILL);
     }
     if (is("quick")) { // no destructor runs
         fill_some();

@@ -224,7 +224,7 @@ export interface FindingRow {
     variable: string | null;
     operation: string;
     share: number | null; // ceiling of the gain; null: one of correctness
-    system: string | null; // what the ceiling is a share of: "sectors of L2 and DRAM", ...
+    system: string | null; // what the ceiling is a share of: "global-memory sectors", ...
     evidence: string;
     remedy: string;
     // An instance to look at, where there is one.
