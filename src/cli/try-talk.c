@@ -131,6 +131,9 @@ static enum cts_status prepare(struct cts_try_talk *talk, struct cts_error *erro
         status = cts_try_dead_but(&talk->stretch, talk->live, &talk->dead, error);
     else if (!status && talk->flow)
         status = cts_try_dead_make(&talk->match, &talk->dead, error);
+    if (!status && talk->flow && !(talk->bytes = cts_try_bytes_of(&talk->match, error)))
+        status = CTS_MEMORY;
+    talk->outcome.bytes = talk->bytes;
     talk->outcome.dead = talk->dead.items;
     talk->outcome.dead_count = talk->dead.count;
     talk->outcome.stretch = &talk->stretch;
@@ -260,6 +263,8 @@ void cts_try_talk_release(struct cts_try_talk *talk)
     cts_try_needs_release(&talk->needs);
     for (size_t i = 0; i < talk->wish_count; i++) free(talk->wishes[i].cta_order.ctas);
     free(talk->dead.items);
+    free(talk->bytes);
+    talk->bytes = NULL;
     talk->dead = (struct cts_try_ranges){0};
     if (talk->has_stretch) cts_stretch_release(&talk->stretch);
     talk->has_stretch = false;

@@ -40,6 +40,7 @@ struct cts_try_talk {
     struct cts_try_needs needs;
     struct cts_try_findings findings;
     struct cts_try_ranges dead;
+    uint64_t *bytes; /* by operation: read and written; NULL: unknown */
     struct cts_try_change changes[CTS_TRY_WISHES_MAX];
     struct cts_try_outcome outcome;
     size_t current;         /* the trial that is being executed */

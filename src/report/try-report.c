@@ -158,6 +158,7 @@ static int by_start(const void *left, const void *right)
 static uint64_t busy_ns(const struct cts_stretch *stretch)
 {
     uint64_t busy = 0, covered = 0;
+    if (stretch->busy_ns) return stretch->busy_ns;
     struct cts_trial_op *const ops = malloc((stretch->op_count + 1) * sizeof *ops);
     if (!ops) return 0;
     if (stretch->op_count) memcpy(ops, stretch->ops, stretch->op_count * sizeof *ops);

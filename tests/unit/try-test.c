@@ -153,7 +153,8 @@ static uint64_t foretold(const struct cts_stretch *stretch, const struct cts_tri
 {
     struct cts_error error;
     uint64_t elapsed_ns = 0;
-    const struct cts_try_costs costs = {duration_ns, issue_ns, wait_ns};
+    const struct cts_try_costs costs = {
+        .duration_ns = duration_ns, .issue_ns = issue_ns, .wait_ns = wait_ns};
     assert_int_equal(cts_try_foretell(stretch, plan, &costs, &elapsed_ns, &error), CTS_OK);
     return elapsed_ns;
 }
@@ -176,6 +177,44 @@ static void projections_follow_the_plan(void **state)
     assert_int_equal(foretold(&stretch, &plain, duration_ns, 0, 0), 5000 + 1500);
     cts_trial_plan_release(&plain);
     cts_trial_plan_release(&less);
+    cts_stretch_release(&stretch);
+}
+
+static uint64_t foretold_with(const struct cts_stretch *stretch, const struct cts_trial_plan *plan,
+                              struct cts_try_costs costs)
+{
+    struct cts_error error;
+    uint64_t elapsed_ns = 0;
+    assert_int_equal(cts_try_foretell(stretch, plan, &costs, &elapsed_ns, &error), CTS_OK);
+    return elapsed_ns;
+}
+
+static void projections_know_what_sharing_costs(void **state)
+{
+    (void)state;
+    struct cts_stretch stretch = small_stretch(); /* 3 comes after 0, in another lane */
+    const uint64_t duration_ns[] = {100, 200, 300, 1000, 0}, bytes[] = {0, 0, 600, 2000, 0};
+    const struct cts_try_change graph = {
+        .kind = CTS_TRY_GRAPH, .op = CTS_TRIAL_NONE, .other = CTS_TRIAL_NONE};
+    struct cts_trial_plan plain = plan_of(&stretch, NULL, 0), whole = plan_of(&stretch, &graph, 1);
+    struct cts_try_costs costs = {.duration_ns = duration_ns, .edge_ns = 40};
+    assert_int_equal(foretold_with(&stretch, &plain, costs), 100 + 40 + 1000);
+    costs.issue_ns = 50;
+    costs.edge_issue_ns = 500; /* 0 to 2 are asked for until 150; 3 until 700 */
+    assert_int_equal(foretold_with(&stretch, &plain, costs), 4 * 50 + 500 + 1000);
+    assert_int_equal(foretold_with(&stretch, &whole, costs), 50 + 100 + 1000);
+    costs = (struct cts_try_costs){.duration_ns = duration_ns, .bytes = bytes};
+    stretch.memory_bytes_per_us = 2000; /* 2 and 3 want all of it, 1 nothing: 3 runs alone for 200
+                                           ns, then half as fast as long as 2 does */
+    assert_int_equal(foretold_with(&stretch, &plain, costs), 100 + 200 + 600 + 500);
+    stretch.memory_bytes_per_us = 0;
+    costs.overhead_ns = 60; /* 0 keeps half of its time */
+    assert_int_equal(foretold_with(&stretch, &plain, costs), 50 + 940);
+    stretch.ops[3].resident_ctas = 1; /* 3 takes the whole device, 1 and 2 a quarter each */
+    costs.overhead_ns = 0;
+    assert_int_equal(foretold_with(&stretch, &plain, costs), 100 + 1000 + 500 / 4);
+    cts_trial_plan_release(&plain);
+    cts_trial_plan_release(&whole);
     cts_stretch_release(&stretch);
 }
 
@@ -299,6 +338,7 @@ int main(void)
         cmocka_unit_test(order_needs_a_recording),
         cmocka_unit_test(intervals_hold_the_median),
         cmocka_unit_test(projections_follow_the_plan),
+        cmocka_unit_test(projections_know_what_sharing_costs),
         cmocka_unit_test(patterns_are_the_longest),
         cmocka_unit_test(messages_keep_everything),
         cmocka_unit_test(damaged_messages_are_refused),

@@ -6,8 +6,10 @@
 #include "common/array.h"
 
 struct state {
-    double left_ns; /* of its own duration */
-    double demand;  /* part of the device that it can use */
+    double left_ns;   /* of its own duration */
+    double demand;    /* part of the CTAs that the device runs at a time */
+    double bandwidth; /* part of what the device's memory moves */
+    double end_ns;    /* when it is done */
     bool is_asked, is_done, is_running;
 };
 
@@ -24,10 +26,26 @@ struct simulation {
 static double demand_of(const struct simulation *s, const struct cts_trial_step *step)
 {
     const struct cts_trial_op *const op = &s->stretch->ops[step->op];
-    const double most = s->stretch->parallel_ctas ? s->stretch->parallel_ctas : 1;
+    double most = s->stretch->parallel_ctas ? s->stretch->parallel_ctas : 1;
+    if (op->resident_ctas) most = op->resident_ctas;
     double ctas = (double)op->grid[0] * op->grid[1] * op->grid[2];
     if (op->kind != CTS_TRIAL_LAUNCH || ctas < 1) ctas = 1;
     return (ctas < most ? ctas : most) / most;
+}
+
+/* Measuring makes a step longer; at least half of what was measured is its own. */
+static double duration_of(const struct simulation *s, uint32_t op)
+{
+    const uint64_t ns = s->costs->duration_ns[op], overhead_ns = s->costs->overhead_ns;
+    return ns > 2 * overhead_ns ? (double)(ns - overhead_ns) : (double)ns / 2;
+}
+
+static double bandwidth_of(const struct simulation *s, uint32_t op)
+{
+    const double ns = duration_of(s, op), most = (double)s->stretch->memory_bytes_per_us / 1000;
+    if (!s->costs->bytes || ns <= 0 || most <= 0) return 0;
+    const double part = (double)s->costs->bytes[op] / ns / most;
+    return part < 1 ? part : 1;
 }
 
 static enum cts_status prepare(struct simulation *s, struct cts_error *error)
@@ -41,8 +59,9 @@ static enum cts_status prepare(struct simulation *s, struct cts_error *error)
         if (step->op == CTS_TRIAL_NONE) continue;
         s->before[i] = last[step->lane];
         last[step->lane] = (uint32_t)i;
-        s->states[i].left_ns = (double)s->costs->duration_ns[step->op] + (double)step->delay_ns;
+        s->states[i].left_ns = duration_of(s, step->op) + (double)step->delay_ns;
         s->states[i].demand = demand_of(s, step);
+        s->states[i].bandwidth = bandwidth_of(s, step->op);
     }
     free(last);
     return CTS_OK;
@@ -55,12 +74,44 @@ static bool all_done(const struct simulation *s, const struct cts_trial_step *st
     return true;
 }
 
+static bool is_edge(const struct simulation *s, const struct cts_trial_step *step, uint32_t i)
+{
+    const uint32_t before = s->plan->afters[step->after_first + i];
+    return step->op != CTS_TRIAL_NONE && !s->plan->is_graph &&
+           s->plan->steps[before].lane != step->lane;
+}
+
+/* When all that it comes after has ended, a step can begin. */
+static double ready_ns(const struct simulation *s, size_t index)
+{
+    const struct cts_trial_step *const step = &s->plan->steps[index];
+    double ready = s->before[index] == CTS_TRIAL_NONE ? 0 : s->states[s->before[index]].end_ns;
+    for (uint32_t i = 0; i < step->after_count; i++) {
+        const double end = s->states[s->plan->afters[step->after_first + i]].end_ns;
+        const double begins = is_edge(s, step, i) ? end + (double)s->costs->edge_ns : end;
+        if (begins > ready) ready = begins;
+    }
+    return ready;
+}
+
+/* Within a graph, the host asks for the first step alone. */
+static bool is_asked_with_another(const struct simulation *s, size_t index)
+{
+    if (!s->plan->is_graph || !index) return false;
+    const struct cts_trial_step *const before = &s->plan->steps[index - 1];
+    return before->op != CTS_TRIAL_NONE && !before->host_waits;
+}
+
 /* When the host has asked for the step that it is at. */
 static double asks_ns(const struct simulation *s)
 {
     const struct cts_trial_step *const step = &s->plan->steps[s->next];
-    const uint64_t issue_ns = step->op == CTS_TRIAL_NONE ? 0 : s->costs->issue_ns;
-    return s->host_ns + (double)step->gap_ns + (double)issue_ns;
+    if (step->op == CTS_TRIAL_NONE) return s->host_ns + (double)step->gap_ns;
+    if (is_asked_with_another(s, s->next)) return s->host_ns;
+    double issue_ns = (double)s->costs->issue_ns;
+    for (uint32_t i = 0; i < step->after_count; i++)
+        if (is_edge(s, step, i)) issue_ns += (double)s->costs->edge_issue_ns;
+    return s->host_ns + (double)step->gap_ns + issue_ns;
 }
 
 /* The host asks for what it can at this moment. */
@@ -87,34 +138,47 @@ static void advance_host(struct simulation *s)
     }
 }
 
-/* Starts what can run; the sum of what runs wants. */
-static double start_steps(struct simulation *s)
+static bool can_start(const struct simulation *s, size_t i)
 {
-    double wanted = 0;
-    for (size_t i = s->first_open; i < s->plan->step_count && s->states[i].is_asked; i++) {
-        const struct cts_trial_step *const step = &s->plan->steps[i];
-        struct state *const state = &s->states[i];
-        if (state->is_done || step->op == CTS_TRIAL_NONE) continue;
-        const bool is_free = s->before[i] == CTS_TRIAL_NONE || s->states[s->before[i]].is_done;
-        if (!state->is_running) state->is_running = is_free && all_done(s, step);
-        if (state->is_running) wanted += state->demand;
-    }
-    return wanted;
+    const struct cts_trial_step *const step = &s->plan->steps[i];
+    return (s->before[i] == CTS_TRIAL_NONE || s->states[s->before[i]].is_done) && all_done(s, step);
 }
 
-/* When the next thing happens: a step ends, or the host goes on. */
+/* Starts what can run; how many times more it wants than the device has. */
+static double start_steps(struct simulation *s)
+{
+    double wanted = 0, bandwidth = 0;
+    for (size_t i = s->first_open; i < s->plan->step_count && s->states[i].is_asked; i++) {
+        struct state *const state = &s->states[i];
+        if (state->is_done || s->plan->steps[i].op == CTS_TRIAL_NONE) continue;
+        if (!state->is_running)
+            state->is_running = can_start(s, i) && ready_ns(s, i) <= s->now_ns + 1e-6;
+        if (!state->is_running) continue;
+        wanted += state->demand;
+        bandwidth += state->bandwidth;
+    }
+    return wanted > bandwidth ? wanted : bandwidth;
+}
+
+static void take_earlier(double *next_ns, double time_ns)
+{
+    if (*next_ns < 0 || time_ns < *next_ns) *next_ns = time_ns;
+}
+
+/* When the next thing happens: a step ends or may begin, or the host goes on. */
 static double next_event(const struct simulation *s, double rate)
 {
     double next_ns = -1;
     for (size_t i = s->first_open; i < s->plan->step_count && s->states[i].is_asked; i++) {
-        if (!s->states[i].is_running || s->states[i].is_done) continue;
-        const double end_ns = s->now_ns + s->states[i].left_ns / rate;
-        if (next_ns < 0 || end_ns < next_ns) next_ns = end_ns;
+        const struct state *const state = &s->states[i];
+        if (state->is_done || s->plan->steps[i].op == CTS_TRIAL_NONE) continue;
+        if (state->is_running)
+            take_earlier(&next_ns, s->now_ns + state->left_ns / rate);
+        else if (can_start(s, i))
+            take_earlier(&next_ns, ready_ns(s, i));
     }
-    if (s->next < s->plan->step_count && !s->states[s->next].is_asked) {
-        const double ask_ns = asks_ns(s);
-        if (next_ns < 0 || ask_ns < next_ns) next_ns = ask_ns;
-    }
+    if (s->next < s->plan->step_count && !s->states[s->next].is_asked)
+        take_earlier(&next_ns, asks_ns(s));
     return next_ns;
 }
 
@@ -125,7 +189,9 @@ static void pass_time(struct simulation *s, double until_ns, double rate)
         struct state *const state = &s->states[i];
         if (!state->is_running || state->is_done) continue;
         state->left_ns -= passed_ns * rate;
-        if (state->left_ns <= 1e-6) state->is_done = true;
+        if (state->left_ns > 1e-6) continue;
+        state->is_done = true;
+        state->end_ns = s->now_ns + passed_ns;
     }
     s->now_ns += passed_ns;
     while (s->first_open < s->next && s->states[s->first_open].is_done) s->first_open++;

@@ -48,13 +48,17 @@ void cts_try_judge_baseline(const struct cts_stretch *stretch,
 void cts_try_judge(const struct cts_stretch *stretch, const struct cts_try_baseline *baseline,
                    const struct cts_trial_result *result, struct cts_try_verdict *verdict);
 
-/* try-foretell.c: how long a plan takes if its operations take what they take unchanged and share
- * the device: operations that run at the same time and want more CTAs than it runs get equal parts.
- */
+/* try-foretell.c: how long a plan takes if its operations take what they take alone and share the
+ * device: what runs at the same time and wants more CTAs than the device runs, or more bytes per
+ * second than its memory moves, is slowed down alike. */
 struct cts_try_costs {
     const uint64_t *duration_ns; /* by operation */
-    uint64_t issue_ns;           /* the host's, to ask for an operation */
-    uint64_t wait_ns;            /* from the end of what the host waits for until it goes on */
+    uint64_t overhead_ns;        /* of each duration: comes from measuring it */
+    const uint64_t *bytes;  /* by operation: read and written in device memory; NULL: unknown */
+    uint64_t issue_ns;      /* the host's, to ask for an operation, or for a graph */
+    uint64_t wait_ns;       /* from the end of what the host waits for until it goes on */
+    uint64_t edge_ns;       /* what begins after something in another lane begins so much later */
+    uint64_t edge_issue_ns; /* that the host spends more to ask for that */
 };
 CTS_MUST_CHECK enum cts_status cts_try_foretell(const struct cts_stretch *stretch,
                                                 const struct cts_trial_plan *plan,

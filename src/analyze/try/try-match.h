@@ -35,6 +35,10 @@ CTS_MUST_CHECK enum cts_status cts_try_needs_make(const struct cts_try_match *ma
                                                   struct cts_try_needs *needs,
                                                   struct cts_error *error);
 
+/* Bytes that each operation reads and writes, as the recording has them; the caller frees them.
+ * NULL: no memory. */
+uint64_t *cts_try_bytes_of(const struct cts_try_match *match, struct cts_error *error);
+
 struct cts_try_ranges {
     struct cts_trial_range *items; /* ascending, apart */
     size_t count, capacity;

@@ -1,5 +1,6 @@
 /* What data requires of the operations of a stretch, as a recording says. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "analyze/try/try-match.h"
 #include "common/array.h"
@@ -148,4 +149,19 @@ enum cts_status cts_try_needs_make(const struct cts_try_match *match, struct cts
     if (!status && needs->count) qsort(needs->items, needs->count, sizeof *needs->items, by_to);
     if (!status) merge(needs);
     return status;
+}
+
+uint64_t *cts_try_bytes_of(const struct cts_try_match *match, struct cts_error *error)
+{
+    const struct cts_flow_walk *const walk = &match->flow->walk;
+    uint64_t *const bytes = cts_array_zeroed(match->stretch->op_count, sizeof *bytes, error);
+    for (size_t i = 0; bytes && i < match->flow->order.node_count; i++) {
+        const uint32_t op = match->op_of_node[i];
+        if (op == CTS_TRIAL_NONE) continue;
+        const bool is_copy = match->stretch->ops[op].kind == CTS_TRIAL_COPY;
+        if (is_copy && strcmp(match->stretch->ops[op].name, "DtoD") != 0)
+            continue; /* a bus decides */
+        bytes[op] = walk->uses[i].read_bytes + walk->uses[i].written_bytes;
+    }
+    return bytes;
 }

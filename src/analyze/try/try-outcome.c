@@ -27,12 +27,45 @@ static struct cts_try_plan_options plan_options(const struct cts_try_outcome *ou
                                          .repeats = outcome->repeats};
 }
 
-static void keep_durations(struct cts_try_outcome *outcome, const struct cts_trial_plan *plan)
+static void keep_durations(struct cts_try_outcome *outcome, const struct cts_trial_plan *plan,
+                           const struct cts_trial_result *result)
 {
-    const struct cts_trial_result *const result = &outcome->baseline_result;
     for (size_t i = 0; i < plan->step_count && i < result->step_count; i++)
         if (plan->steps[i].op != CTS_TRIAL_NONE)
             outcome->duration_ns[plan->steps[i].op] = result->step_ns[i];
+}
+
+/* Whether operations of the stretch can run at the same time. */
+static bool has_lanes(const struct cts_trial_plan *plan)
+{
+    for (size_t i = 1; i < plan->step_count; i++)
+        if (plan->steps[i].op != CTS_TRIAL_NONE && plan->steps[0].op != CTS_TRIAL_NONE &&
+            plan->steps[i].lane != plan->steps[0].lane)
+            return true;
+    return false;
+}
+
+enum { ALONE_REPEATS = 10 };
+
+/* Durations of operations that run one at a time: others slow them down in the unchanged replays.
+ */
+static enum cts_status measure_alone(struct cts_try_outcome *outcome,
+                                     const struct cts_try_executor *executor,
+                                     struct cts_error *error)
+{
+    struct cts_trial_plan plan;
+    struct cts_trial_result result = {0};
+    struct cts_try_plan_options options = plan_options(outcome);
+    const struct cts_try_change serial = {
+        .kind = CTS_TRY_SERIAL, .op = CTS_TRIAL_NONE, .other = CTS_TRIAL_NONE};
+    options.repeats = ALONE_REPEATS;
+    enum cts_status status = cts_try_plan(&options, &serial, 1, &plan, error);
+    if (status) return status;
+    status = executor->execute(executor->state, &plan, &result, error);
+    if (!status && !*result.fault) keep_durations(outcome, &plan, &result);
+    cts_trial_result_release(&result);
+    cts_trial_plan_release(&plan);
+    return status;
 }
 
 enum cts_status cts_try_measure_baseline(struct cts_try_outcome *outcome,
@@ -51,9 +84,11 @@ enum cts_status cts_try_measure_baseline(struct cts_try_outcome *outcome,
     if (!status)
         status = executor->execute(executor->state, &plan, &outcome->baseline_result, error);
     if (!status) {
-        keep_durations(outcome, &plan);
+        keep_durations(outcome, &plan, &outcome->baseline_result);
         cts_try_judge_baseline(outcome->stretch, &outcome->baseline_result, &outcome->baseline);
     }
+    if (!status && outcome->trial_count && !*outcome->baseline.fault && has_lanes(&plan))
+        status = measure_alone(outcome, executor, error);
     cts_trial_plan_release(&plan);
     return status;
 }
@@ -66,6 +101,28 @@ static size_t count_waits(const struct cts_trial_plan *plan)
     return count;
 }
 
+enum { FIT_ROUNDS = 12 };
+
+/* The projection of the unchanged stretch is longer than the stretch: by what measuring its
+ * operations adds to each. */
+static enum cts_status fit_overhead(const struct cts_try_outcome *outcome,
+                                    const struct cts_trial_plan *plain, struct cts_try_costs *costs,
+                                    uint64_t *plain_ns, struct cts_error *error)
+{
+    const uint64_t measured_ns = (uint64_t)outcome->baseline.elapsed_ns.median;
+    uint64_t least_ns = 0, most_ns = measured_ns;
+    enum cts_status status = CTS_OK;
+    for (int round = 0; round < FIT_ROUNDS && !status; round++) {
+        costs->overhead_ns = (least_ns + most_ns) / 2;
+        status = cts_try_foretell(outcome->stretch, plain, costs, plain_ns, error);
+        if (*plain_ns > measured_ns)
+            least_ns = costs->overhead_ns;
+        else
+            most_ns = costs->overhead_ns;
+    }
+    return status;
+}
+
 /* What the unchanged stretch takes longer than its projection is the latency of its waits. */
 static enum cts_status find_costs(const struct cts_try_outcome *outcome,
                                   struct cts_try_costs *costs, uint64_t *plain_ns,
@@ -75,13 +132,18 @@ static enum cts_status find_costs(const struct cts_try_outcome *outcome,
     const uint64_t measured_ns = (uint64_t)outcome->baseline.elapsed_ns.median;
     struct cts_trial_plan plain;
     *costs = (struct cts_try_costs){.duration_ns = outcome->duration_ns,
-                                    .issue_ns = outcome->baseline_result.issue_ns};
+                                    .bytes = outcome->bytes,
+                                    .issue_ns = outcome->baseline_result.issue_ns,
+                                    .edge_ns = outcome->baseline_result.edge_ns,
+                                    .edge_issue_ns = outcome->baseline_result.edge_issue_ns};
     enum cts_status status = cts_try_plan(&options, NULL, 0, &plain, error);
     if (status) return status;
     status = cts_try_foretell(outcome->stretch, &plain, costs, plain_ns, error);
     if (!status && measured_ns > *plain_ns) {
         costs->wait_ns = (measured_ns - *plain_ns) / count_waits(&plain);
         status = cts_try_foretell(outcome->stretch, &plain, costs, plain_ns, error);
+    } else if (!status) {
+        status = fit_overhead(outcome, &plain, costs, plain_ns, error);
     }
     cts_trial_plan_release(&plain);
     return status;

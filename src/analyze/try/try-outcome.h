@@ -20,9 +20,10 @@ struct cts_try_outcome {
     const struct cts_try_needs *needs;
     const struct cts_trial_range *dead; /* the caller's: nobody reads it after the stretch */
     size_t dead_count;
+    const uint64_t *bytes; /* the caller's; by operation: read and written; NULL: unknown */
     struct cts_trial_result baseline_result; /* owned */
     struct cts_try_baseline baseline;
-    uint64_t *duration_ns;        /* owned; by operation, unchanged */
+    uint64_t *duration_ns;        /* owned; by operation: alone on the device */
     struct cts_try_trial *trials; /* owned */
     size_t trial_count;
     bool keeps_gaps;

@@ -276,7 +276,16 @@ static enum cts_status copy_away(const struct cts_try_draft *draft, uint32_t cop
                                                                         .to = op->source},
                                             error);
     }
-    if (!status && !is_rewritten(needs, copy, op->bytes) && !is_live_before(draft, op))
+    if (status || is_rewritten(needs, copy, op->bytes)) return status;
+    /* who reads it after the stretch reads the source, too */
+    status = cts_trial_plan_add_pointer(plan,
+                                        &(struct cts_trial_pointer){.step = CTS_TRIAL_NONE,
+                                                                    .buffer = CTS_TRIAL_NONE,
+                                                                    .from = op->destination,
+                                                                    .size_bytes = op->bytes,
+                                                                    .to = op->source},
+                                        error);
+    if (!status && !is_live_before(draft, op))
         status = cts_trial_plan_add_unused(
             plan, &(struct cts_trial_range){op->destination, op->bytes}, error);
     return status;

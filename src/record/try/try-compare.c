@@ -20,13 +20,6 @@ static void read_page(struct page *page, const struct cts_try_device *device)
     device->read(device->state, page->region->address + page->offset, page->now, page->size_bytes);
 }
 
-static bool is_unused(const struct cts_try_memory *memory, uint64_t address)
-{
-    for (size_t i = 0; i < memory->unused_count; i++)
-        if (address - memory->unused[i].address < memory->unused[i].size_bytes) return true;
-    return false;
-}
-
 static bool is_dead(const struct cts_try_memory *memory, uint64_t address)
 {
     const size_t i = CTS_SEARCH(memory->dead_count, k,
@@ -75,9 +68,7 @@ static bool count_page(const struct cts_try_memory *memory, const struct page *p
     bool differs = false;
     for (size_t i = 0; i < page->size_bytes; i++) {
         const uint64_t at = page->offset + i;
-        if (page->now[i] == page->region->end[at] || cts_try_is_masked(page->region, at) ||
-            is_unused(memory, page->region->address + at))
-            continue;
+        if (page->now[i] == page->region->end[at] || cts_try_is_masked(page->region, at)) continue;
         differs = true;
         if (!set_bit(seen, at)) count_byte(memory, page, i, difference);
     }
@@ -171,6 +162,7 @@ enum cts_status cts_try_learn(struct cts_try_memory *memory, const struct cts_tr
             read_page(&page, device);
             const bool as_program =
                 memcmp(page.now, region->end + page.offset, page.size_bytes) == 0;
+            region->stays &= as_program;
             if (!is_first)
                 status = mask_page(region, &page);
             else if (!as_program)

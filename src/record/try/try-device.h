@@ -53,6 +53,9 @@ struct cts_try_device {
     /* Waits for all steps and says when each ran, if the replay is timed. True, or why one failed
      * in `fault`; the device is sound again afterwards, unless the process has to end. */
     bool (*end)(void *state, struct cts_try_span *spans, char fault[CTS_TRY_FAULT_BYTES]);
+    /* The time in which the device worked in the timed replay that has ended; false: what the spans
+     * say. NULL: likewise. */
+    bool (*busy)(void *state, uint64_t *busy_ns);
     /* Copies what the plan's buffers hold to where the program has it. */
     void (*bring_back)(void *state);
     /* Memory, while nothing runs. */

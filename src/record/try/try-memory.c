@@ -87,6 +87,7 @@ enum cts_status cts_try_memory_close(struct cts_try_memory *memory,
         region->end = room(memory, region->size_bytes, error);
         if (!region->end) return error->status;
         device->read(device->state, region->address, region->end, region->size_bytes);
+        region->stays = memcmp(region->begin, region->end, region->size_bytes) == 0;
     }
     return CTS_OK;
 }
@@ -141,12 +142,13 @@ static bool is_inside(struct cts_trial_range range, const struct cts_try_region 
            range.address - region->address <= region->size_bytes - range.size_bytes;
 }
 
-void cts_try_memory_restore(const struct cts_try_memory *memory,
-                            const struct cts_try_device *device, bool to_end)
+static void restore(const struct cts_try_memory *memory, const struct cts_try_device *device,
+                    bool to_end, bool only_changed)
 {
     for (size_t i = 0; i < memory->count; i++) {
         const struct cts_try_region *const region = &memory->items[i];
         const uint8_t *const content = to_end ? region->end : region->begin;
+        if (only_changed && region->stays) continue;
         if (content && (region->begin || !to_end))
             device->write(device->state, region->address, content, region->size_bytes);
         else if (!region->begin && region->end && !to_end)
@@ -155,4 +157,16 @@ void cts_try_memory_restore(const struct cts_try_memory *memory,
     for (size_t i = 0; i < memory->unused_count && !to_end; i++)
         for (size_t k = 0; k < memory->count; k++)
             if (is_inside(memory->unused[i], &memory->items[k])) spoil(memory->unused[i], device);
+}
+
+void cts_try_memory_restore(const struct cts_try_memory *memory,
+                            const struct cts_try_device *device, bool to_end)
+{
+    restore(memory, device, to_end, false);
+}
+
+void cts_try_memory_restore_changed(const struct cts_try_memory *memory,
+                                    const struct cts_try_device *device)
+{
+    restore(memory, device, false, true);
 }

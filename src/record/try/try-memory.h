@@ -15,6 +15,7 @@ struct cts_try_region {
     uint8_t *mask;   /* owned; a bit for each byte that is not compared; NULL: all are */
     uint8_t **first; /* owned; by page: as the first unchanged replay left it; NULL: as `end` */
     uint64_t excluded_bytes; /* of those in the mask: what the host may write meanwhile */
+    bool stays;              /* begin and end are alike, and so did unchanged replays leave it */
 };
 
 struct cts_try_memory {
@@ -52,6 +53,10 @@ CTS_MUST_CHECK enum cts_status cts_try_memory_exclude(struct cts_try_memory *mem
  * the plan does not use, is spoilt at the begin. */
 void cts_try_memory_restore(const struct cts_try_memory *memory,
                             const struct cts_try_device *device, bool to_end);
+/* The same to the begin, after an unchanged replay: leaves alone what such replays do not change,
+ * so that caches hold of it what they hold in the program. */
+void cts_try_memory_restore_changed(const struct cts_try_memory *memory,
+                                    const struct cts_try_device *device);
 
 static inline bool cts_try_is_masked(const struct cts_try_region *region, uint64_t offset)
 {

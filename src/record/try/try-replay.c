@@ -93,7 +93,10 @@ static enum cts_status run_once(struct cts_try_replay *replay, bool timed,
                                 struct cts_trial_time *time, struct cts_error *error)
 {
     const struct cts_try_device *const device = replay->device;
-    cts_try_memory_restore(replay->memory, device, false);
+    if (replay->follows_unchanged)
+        cts_try_memory_restore_changed(replay->memory, device);
+    else
+        cts_try_memory_restore(replay->memory, device, false);
     enum cts_status status = device->begin(device->state, replay->plan, timed, error);
     if (status) return status;
     const uint64_t start_ns = cts_clock_ns();
@@ -108,7 +111,9 @@ static enum cts_status run_once(struct cts_try_replay *replay, bool timed,
     (void)device->end(device->state, replay->spans, replay->fault);
     time->elapsed_ns = cts_clock_ns() - start_ns;
     if (!replay->fault[0]) device->bring_back(device->state);
-    return timed && !status ? sum_spans(replay, &time->busy_ns, error) : status;
+    if (status || !timed) return status;
+    if (device->busy && device->busy(device->state, &time->busy_ns)) return CTS_OK;
+    return sum_spans(replay, &time->busy_ns, error);
 }
 
 enum cts_status cts_try_run(struct cts_try_replay *replay, struct cts_trial_time *time,

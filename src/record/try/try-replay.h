@@ -8,6 +8,7 @@ struct cts_try_replay {
     const struct cts_try_device *device;
     const struct cts_try_memory *memory;
     const struct cts_trial_plan *plan;
+    bool follows_unchanged;         /* memory is as an unchanged replay, or the program, left it */
     uint64_t issue_ns, issue_count; /* that calls for steps took in replays that are not slowed down
                                        by knowing when steps run, and how many they were */
     struct cts_try_span *spans;     /* by step, filled by each replay */

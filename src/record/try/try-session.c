@@ -75,6 +75,7 @@ static enum cts_status repeat_once(struct trial *trial, const struct cts_trial_p
         status = replay_once(trial, &result->plain[repeat], error);
     }
     use_plan(trial, plan);
+    trial->replay.follows_unchanged = plan->is_baseline && !trial->plain;
     if (!status && !*result->fault) status = replay_once(trial, &result->changed[repeat], error);
     if (status || *result->fault) return status;
     keep_durations(trial, plan, repeat);

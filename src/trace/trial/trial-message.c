@@ -167,9 +167,11 @@ static void carry_stretch(struct carrier *c, struct cts_stretch *stretch)
         u32(c, &stretch->links[i].region);
     }
     u64(c, &stretch->elapsed_ns);
+    u64(c, &stretch->busy_ns);
     u32(c, &stretch->can);
     u32(c, &stretch->thread_count);
     u32(c, &stretch->parallel_ctas);
+    u64(c, &stretch->memory_bytes_per_us);
     text(c, &stretch->device);
     text(c, &stretch->refusal);
 }

@@ -143,8 +143,7 @@ static enum cts_status check_pointer(const struct cts_trial_plan *plan, size_t i
                                      struct cts_error *error)
 {
     const struct cts_trial_pointer *const pointer = &plan->pointers[i];
-    if (pointer->step >= plan->step_count &&
-        (pointer->step != CTS_TRIAL_NONE || pointer->buffer == CTS_TRIAL_NONE))
+    if (pointer->step >= plan->step_count && pointer->step != CTS_TRIAL_NONE)
         return cts_fail(error, CTS_FORMAT, "pointer %zu: no step %u", i, pointer->step);
     if (pointer->buffer == CTS_TRIAL_NONE) return CTS_OK;
     if (pointer->buffer >= plan->buffer_count || pointer->to > plan->buffers[pointer->buffer] ||

@@ -77,13 +77,15 @@ struct cts_stretch {
     size_t region_count, region_capacity;
     struct cts_trial_link *links; /* by operation */
     size_t link_count, link_capacity;
-    uint64_t elapsed_ns;    /* the program's own pass */
-    uint32_t can;           /* CTS_TRIAL_CAN_... */
-    uint32_t thread_count;  /* host threads that asked for operations */
-    uint32_t parallel_ctas; /* CTAs that the device runs at a time */
-    const char *device;     /* its name */
-    const char *refusal;    /* why the stretch cannot be replayed; "": it can */
-    void *storage;          /* owned: what the texts of a decoded stretch lie in */
+    uint64_t elapsed_ns;          /* the program's own pass */
+    uint64_t busy_ns;             /* in it; 0: by the times of the operations */
+    uint32_t can;                 /* CTS_TRIAL_CAN_... */
+    uint32_t thread_count;        /* host threads that asked for operations */
+    uint32_t parallel_ctas;       /* CTAs that the device runs at a time */
+    uint64_t memory_bytes_per_us; /* that its memory moves; 0: unknown */
+    const char *device;           /* its name */
+    const char *refusal;          /* why the stretch cannot be replayed; "": it can */
+    void *storage;                /* owned: what the texts of a decoded stretch lie in */
 };
 
 /* Frees the arrays and the storage; texts that lie elsewhere are the caller's. */
@@ -122,8 +124,8 @@ struct cts_trial_step {
 /* Pointers into [from, from + size) in a step's arguments, or where a copy reads, become pointers
  * into memory at `to`. */
 struct cts_trial_pointer {
-    uint32_t step;       /* CTS_TRIAL_NONE: when all have ended, the bytes at `to`, in a buffer, are
-                            copied to `from`, outside of the measured time */
+    uint32_t step;       /* CTS_TRIAL_NONE: when all have ended, the bytes at `to` are copied to
+                            `from`, outside of the measured time */
     uint32_t buffer;     /* `to` is an offset in this buffer of the plan; CTS_TRIAL_NONE: address */
     uint32_t is_written; /* where a copy or memset writes, too */
     uint64_t from, size_bytes, to;
@@ -140,8 +142,8 @@ struct cts_trial_plan {
     size_t after_count, after_capacity;
     struct cts_trial_pointer *pointers;
     size_t pointer_count, pointer_capacity;
-    struct cts_trial_range *unused; /* memory that the plan does not use: spoilt before each replay,
-                                       and not compared */
+    struct cts_trial_range
+        *unused; /* memory that the plan does not use: spoilt before each replay */
     size_t unused_count, unused_capacity;
     struct cts_trial_range *dead; /* ascending, apart: memory that nobody reads after the stretch */
     size_t dead_count, dead_capacity;

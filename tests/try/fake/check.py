@@ -5,6 +5,7 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 
 REFUSED = {
     "host-function": "the stretch contains a host function (cuLaunchHostFunc)",
@@ -26,7 +27,7 @@ class Tester:
     def run(self, case, *options, **variables):
         return subprocess.run([self.ctascope, "try", "--replays", "10", *options, "--", self.program, case],
                               capture_output=True, text=True, check=False, timeout=300,
-                              env=dict(os.environ, **variables))
+                              env=dict(os.environ, CTASCOPE_CUPTI="/none", **variables))
 
     def expect(self, good, case, what):
         if not good:
@@ -103,6 +104,27 @@ class Tester:
                        ("--copy-away", "copy:3")):
             self.untried("copies", "give a recording of the program with --run", *option)
 
+    def recorded(self):
+        """Changes that need to know what data requires: the CPU device records recorded.cu."""
+        with tempfile.TemporaryDirectory() as folder:
+            binary, run = os.path.join(folder, "recorded"), os.path.join(folder, "run")
+            source = os.path.join(os.path.dirname(os.path.abspath(__file__)), "recorded.cu")
+            for command in (["cc", "-O1", source, "-o", binary], ["record", "-o", run, "--", binary]):
+                subprocess.run([self.ctascope, *command], check=True, capture_output=True)
+            for options in (("--copy-away", "copy:3"), ("--order", "needed"), ("--streams", "2"),
+                            ("--second-buffer", "allocation:1"), ("--second-buffer", "y", "--order", "needed"),
+                            ("--second-buffer", "y", "--second-buffer", "z", "--streams", "3"), ("--live", "z,y"),
+                            ("--second-buffer", "y", "--graph", "--order", "needed")):
+                if "--live" in options:
+                    options = (*options, "--drop", "memset:4")
+                self.is_same("copies", "--run", run, *options)
+            self.untried("copies", "--order true: copy 5 writes 'z', which launch 1 uses before", "--run", run,
+                         "--order", "true")
+            self.differs("copies", "z[4095]", "launch 3", "--run", run, "--drop", "launch:3")  # the rest is dead
+            findings = self.answer("copies", "--run", run, "--all-findings")["trials"]
+            tried = [f["result"] for f in findings if f["result"] != "not tried"]
+            self.expect(tried and all(result == "same" for result in tried), "findings", findings)
+
     def compared(self):
         self.is_same("copies", "--drop", "memset:4")  # a later launch writes all of it
         dropped = ("--drop", "launch:2")
@@ -121,6 +143,7 @@ def main():
     tester.stretches()
     tester.changes()
     tester.compared()
+    tester.recorded()
     print(f"{tester.failures} failures")
     return tester.failures > 0
 

@@ -404,9 +404,11 @@ static void note_range(const struct cts_range *range)
 
 void cts_try_allocated(const struct cts_range *range)
 {
+    const uint64_t start_ns = cts_clock_ns();
     if (atomic_load(&cts_try_phase) != CTS_TRY_OPEN) return;
     cts_streams_lock();
     save_range(range);
+    capture.last_return_ns += cts_clock_ns() - start_ns; /* not the program's time */
     cts_streams_unlock();
 }
 

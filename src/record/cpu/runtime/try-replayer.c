@@ -258,14 +258,17 @@ static bool is_known(uint64_t address, uint64_t size_bytes)
            size_bytes <= range.size_bytes - (address - range.address);
 }
 
-/* What the last versions of allocations left in buffers, where the program has them. */
+/* What the plan has in other places, where the program has it. */
 static void bring_back(void *state)
 {
     (void)state;
     for (size_t i = 0; i < plan->pointer_count; i++) {
         const struct cts_trial_pointer *const p = &plan->pointers[i];
-        if (p->step == CTS_TRIAL_NONE && is_known(p->from, p->size_bytes))
+        if (p->step != CTS_TRIAL_NONE || !is_known(p->from, p->size_bytes)) continue;
+        if (p->buffer != CTS_TRIAL_NONE)
             memcpy((void *)p->from, buffers[p->buffer] + p->to, p->size_bytes);
+        else if (is_known(p->to, p->size_bytes))
+            memmove((void *)p->from, (const void *)p->to, p->size_bytes);
     }
 }
 

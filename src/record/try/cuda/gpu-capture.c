@@ -8,6 +8,7 @@
 
 #include "common/array.h"
 #include "common/clock.h"
+#include "record/try/cuda/gpu-activity.h"
 #include "record/try/cuda/gpu-order.h"
 
 struct cts_gpu_counts cts_gpu_counts;
@@ -140,7 +141,10 @@ static void release_operation(struct cts_gpu_operation *operation)
 {
     if (!operation) return;
     cts_gpu_release_launch(&operation->launch);
-    free(operation->payload);
+    if (operation->is_payload_pinned)
+        (void)cts_gpu_driver()->host_free(operation->payload);
+    else
+        free(operation->payload);
     if (operation->brought) cts_gpu_driver()->host_free(operation->brought);
     for (int i = 0; i < 2; i++)
         if (operation->events[i]) (void)cts_gpu_driver()->event_destroy(operation->events[i]);
@@ -149,6 +153,7 @@ static void release_operation(struct cts_gpu_operation *operation)
 
 /* ---- times of the program's own pass, measured as those of replays ---- */
 
+static bool has_activities;                        /* CUPTI notes them */
 static __thread struct cts_gpu_operation *present; /* its call has not returned */
 
 static CUstream stream_of(const struct cts_gpu_operation *operation)
@@ -160,6 +165,7 @@ static CUstream stream_of(const struct cts_gpu_operation *operation)
 static void time_operation(struct cts_gpu_operation *operation)
 {
     const struct cts_gpu_driver *const driver = cts_gpu_driver();
+    if (has_activities) return;
     for (int i = 0; i < 2; i++)
         if (driver->event_create(&operation->events[i], CU_EVENT_DEFAULT) != CUDA_SUCCESS)
             operation->events[i] = NULL;
@@ -179,7 +185,8 @@ static uint64_t ns_between(CUevent first, CUevent second)
 static void open_times(void)
 {
     const struct cts_gpu_driver *const driver = cts_gpu_driver();
-    for (int i = 0; i < 3; i++) {
+    has_activities = cts_gpu_activity_start();
+    for (int i = 0; i < 3 && !has_activities; i++) {
         if (driver->event_create(&capture.events[i], CU_EVENT_DEFAULT) != CUDA_SUCCESS)
             capture.events[i] = NULL;
         else
@@ -190,6 +197,10 @@ static void open_times(void)
 
 static void close_times(void)
 {
+    if (has_activities) {
+        (void)cts_gpu_activity_stop();
+        capture.stretch.busy_ns = cts_gpu_activity_busy_ns();
+    }
     const uint64_t nothing_ns = ns_between(capture.events[1], capture.events[2]);
     for (size_t i = 0; i < capture.operation_count; i++) {
         const struct cts_gpu_operation *const operation = capture.operations[i];
@@ -352,6 +363,13 @@ void cts_gpu_capture_allocated(const struct cts_gpu_block *told)
     pthread_mutex_unlock(&lock);
 }
 
+void cts_gpu_capture_spent(uint64_t since_ns)
+{
+    pthread_mutex_lock(&lock);
+    capture.last_return_ns += cts_clock_ns() - since_ns;
+    pthread_mutex_unlock(&lock);
+}
+
 bool cts_gpu_capture_freed(uint64_t address)
 {
     struct cts_error error;
@@ -369,11 +387,14 @@ bool cts_gpu_capture_freed(uint64_t address)
 static void name_device(void)
 {
     CUdevice number = 0;
-    int count = 1;
+    int count = 1, clock_khz = 0, bus_bits = 0;
     const struct cts_gpu_driver *const driver = cts_gpu_driver();
     (void)driver->ctx_get_device(&number);
     (void)driver->device_name(capture.device, (int)sizeof capture.device, number);
     (void)driver->device_attribute(&count, CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, number);
+    (void)driver->device_attribute(&clock_khz, CU_DEVICE_ATTRIBUTE_MEMORY_CLOCK_RATE, number);
+    (void)driver->device_attribute(&bus_bits, CU_DEVICE_ATTRIBUTE_GLOBAL_MEMORY_BUS_WIDTH, number);
+    capture.stretch.memory_bytes_per_us = (uint64_t)clock_khz * 2 * (uint64_t)bus_bits / 8 / 1000;
     capture.stretch.device = capture.device;
     capture.stretch.parallel_ctas = (uint32_t)count;
 }

@@ -29,6 +29,7 @@ struct cts_gpu_operation {
     uint64_t count;
     uint32_t value, element_bytes; /* set */
     void *payload;                 /* owned: what a copy from the host reads */
+    bool is_payload_pinned;        /* as the program's memory is: the device reads it as fast */
     void *brought;                 /* owned, pinned: what a copy to the host brought */
     bool has_brought;
     CUevent events[2]; /* in the program's own pass, around it; NULL: none */
@@ -80,6 +81,8 @@ struct cts_gpu_block {
 };
 void cts_gpu_capture_allocated(const struct cts_gpu_block *block);
 bool cts_gpu_capture_freed(uint64_t address);
+/* Time that was spent on saving memory does not count as the program's. */
+void cts_gpu_capture_spent(uint64_t since_ns);
 struct cts_gpu_capture *cts_gpu_capture_close(void);
 void cts_gpu_capture_release(void);
 

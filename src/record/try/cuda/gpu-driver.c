@@ -9,6 +9,18 @@ static struct cts_gpu_driver driver;
 static bool is_complete;
 static pthread_once_t once = PTHREAD_ONCE_INIT;
 
+static __thread bool passes;
+
+void cts_gpu_pass(bool passes_now)
+{
+    passes = passes_now;
+}
+
+bool cts_gpu_passes(void)
+{
+    return passes;
+}
+
 void *cts_gpu_plain_dlsym(void *handle, const char *symbol)
 {
     if (!plain_dlsym) {

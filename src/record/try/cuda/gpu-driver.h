@@ -7,6 +7,9 @@
 
 /* A symbol of the real driver; NULL: it has none of that name. */
 void *cts_gpu_real(const char *symbol);
+/* Calls of this thread are not the program's, but for instance CUPTI's: they are not watched. */
+void cts_gpu_pass(bool passes);
+bool cts_gpu_passes(void);
 /* dlsym() without the shim. */
 void *cts_gpu_plain_dlsym(void *handle, const char *symbol);
 

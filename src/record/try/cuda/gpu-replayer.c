@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "common/array.h"
+#include "record/try/cuda/gpu-activity.h"
 #include "record/try/cuda/gpu-steps.h"
 
 static struct cts_gpu_capture *capture;
@@ -18,8 +19,10 @@ static CUgraphExec *graphs; /* by step: the graph that begins there; NULL: none 
 static size_t graph_count;
 static CUevent *events; /* two for each step, that of the beginning, and two with nothing between */
 static size_t event_count;
-static bool is_timed;
-static bool *is_awaited; /* by step: another lane, or the host, waits for it */
+static bool is_noted;     /* CUPTI notes when the device works */
+static bool uses_events;  /* around each step, in a timed replay */
+static bool cannot_match; /* what CUPTI noted did not match the steps: events have to do */
+static bool *is_awaited;  /* by step: another lane, or the host, waits for it */
 
 void cts_gpu_replayer_use(struct cts_gpu_capture *used)
 {
@@ -159,10 +162,18 @@ static enum cts_status issue_graph(void *state, size_t first, size_t last, struc
 {
     (void)state, (void)error;
     const struct cts_gpu_driver *const driver = cts_gpu_driver();
-    if (is_timed) cts_gpu_note(driver->event_record(events[2 * first], lanes[0]));
+    if (uses_events) cts_gpu_note(driver->event_record(events[2 * first], lanes[0]));
     cts_gpu_note(driver->graph_launch(graphs[first], lanes[0]));
-    if (is_timed) cts_gpu_note(driver->event_record(events[2 * (last - 1) + 1], lanes[0]));
+    if (uses_events) cts_gpu_note(driver->event_record(events[2 * (last - 1) + 1], lanes[0]));
     return CTS_OK;
+}
+
+/* A launch of a graph of the program is several activities. */
+static bool has_graph_launch(void)
+{
+    for (size_t i = 0; i < capture->operation_count; i++)
+        if (capture->operations[i] && capture->operations[i]->kind == CTS_GPU_GRAPH) return true;
+    return false;
 }
 
 static enum cts_status begin(void *state, const struct cts_trial_plan *asked, bool timed,
@@ -170,7 +181,8 @@ static enum cts_status begin(void *state, const struct cts_trial_plan *asked, bo
 {
     (void)state;
     plan = asked;
-    is_timed = timed;
+    is_noted = false;
+    uses_events = timed;
     cts_gpu_memory_changes();
     enum cts_status status = find_awaited(error);
     if (!status) status = cts_gpu_steps_prepare(capture, plan, error);
@@ -182,7 +194,10 @@ static enum cts_status begin(void *state, const struct cts_trial_plan *asked, bo
     for (size_t i = 1; i < 3 && !status; i++)
         cts_gpu_note(cts_gpu_driver()->event_record(events[2 * plan->step_count + i], lanes[0]));
     if (!status) status = make_graphs(error);
-    if (!status) cts_gpu_note(cts_gpu_driver()->stream_synchronize(lanes[0]));
+    /* what restores memory returns before the bytes are there, and lanes do not wait for it */
+    if (!status) cts_gpu_note(cts_gpu_driver()->ctx_synchronize());
+    if (!status && timed) is_noted = cts_gpu_activity_start();
+    if (is_noted) uses_events = cannot_match || has_graph_launch();
     return status;
 }
 
@@ -200,9 +215,9 @@ static enum cts_status issue(void *state, size_t index, struct cts_error *error)
             cts_gpu_note(driver->stream_wait_event(lane, events[2 * before + 1], 0));
     }
     if (step->delay_ns) cts_gpu_note(cts_gpu_pause(lane, step->delay_ns));
-    if (is_timed) cts_gpu_note(driver->event_record(events[2 * index], lane));
+    if (uses_events) cts_gpu_note(driver->event_record(events[2 * index], lane));
     cts_gpu_note(cts_gpu_step_execute(index, lane));
-    if (is_timed || is_awaited[index])
+    if (uses_events || is_awaited[index])
         cts_gpu_note(driver->event_record(events[2 * index + 1], lane));
     return CTS_OK;
 }
@@ -213,7 +228,7 @@ static void wait(void *state, size_t index)
     const CUstream lane = plan->is_graph ? lanes[0] : used_lanes[plan->steps[index].lane];
     if (plan->is_graph)
         cts_gpu_note(cts_gpu_driver()->stream_synchronize(lane));
-    else if (is_timed || is_awaited[index])
+    else if (uses_events || is_awaited[index])
         cts_gpu_note(cts_gpu_driver()->event_synchronize(events[2 * index + 1]));
     else
         cts_gpu_note(cts_gpu_driver()->stream_synchronize(lane));
@@ -250,22 +265,66 @@ static size_t fill_graph_spans(struct cts_try_span *spans, size_t first, uint64_
     return last;
 }
 
+/* Whether steps run one after the other, in their order. */
+static bool is_sequence(void)
+{
+    uint32_t lane = CTS_TRIAL_NONE;
+    bool waits = true, alone = true;
+    for (size_t i = 0; i < plan->step_count; i++) {
+        const struct cts_trial_step *const step = &plan->steps[i];
+        if (step->op == CTS_TRIAL_NONE) continue;
+        waits &= step->host_waits != 0;
+        alone &= lane == CTS_TRIAL_NONE || lane == step->lane;
+        lane = step->lane;
+    }
+    return waits || alone;
+}
+
+/* Of steps that run one after the other, each is one activity; of others, only their sum is known.
+ */
+static void match_activities(struct cts_try_span *spans, const struct cts_gpu_activities *noted)
+{
+    size_t count = 0;
+    if (uses_events) return;
+    for (size_t i = 0; i < plan->step_count; i++) {
+        spans[i] = (struct cts_try_span){0};
+        count += plan->steps[i].op != CTS_TRIAL_NONE;
+    }
+    if (!is_sequence()) return;
+    cannot_match = count != noted->count;
+    for (size_t i = 0, k = 0; i < plan->step_count && !cannot_match; i++)
+        if (plan->steps[i].op != CTS_TRIAL_NONE) spans[i] = noted->items[k++];
+}
+
+static bool busy(void *state, uint64_t *busy_ns)
+{
+    (void)state;
+    if (is_noted) *busy_ns = cts_gpu_activity_busy_ns();
+    return is_noted;
+}
+
+static void fill_spans(struct cts_try_span *spans)
+{
+    const uint64_t overhead = overhead_ns();
+    for (size_t i = 0; i < plan->step_count; i++)
+        if (plan->steps[i].op != CTS_TRIAL_NONE && !plan->is_graph)
+            spans[i] = span_of(i, i, overhead);
+        else if (plan->steps[i].op != CTS_TRIAL_NONE)
+            i = fill_graph_spans(spans, i, overhead);
+}
+
 static bool end(void *state, struct cts_try_span *spans, char fault[CTS_TRY_FAULT_BYTES])
 {
     (void)state;
     for (size_t i = 0; i < plan->lane_count; i++)
         cts_gpu_note(cts_gpu_driver()->stream_synchronize(used_lanes[i]));
     if (plan->is_graph) cts_gpu_note(cts_gpu_driver()->stream_synchronize(lanes[0]));
+    if (is_noted) match_activities(spans, cts_gpu_activity_stop());
     if (cts_gpu_failure() != CUDA_SUCCESS) {
         snprintf(fault, CTS_TRY_FAULT_BYTES, "the driver returns error %d", (int)cts_gpu_failure());
         return false;
     }
-    const uint64_t overhead = is_timed ? overhead_ns() : 0;
-    for (size_t i = 0; i < plan->step_count && is_timed; i++)
-        if (plan->steps[i].op != CTS_TRIAL_NONE && !plan->is_graph)
-            spans[i] = span_of(i, i, overhead);
-        else if (plan->steps[i].op != CTS_TRIAL_NONE)
-            i = fill_graph_spans(spans, i, overhead);
+    if (uses_events) fill_spans(spans);
     return true;
 }
 
@@ -281,6 +340,7 @@ const struct cts_try_device cts_gpu_device = {.times_cost = true,
                                               .issue = issue,
                                               .issue_graph = issue_graph,
                                               .measure_edge = measure_edge,
+                                              .busy = busy,
                                               .bring_back = cts_gpu_bring_back,
                                               .wait = wait,
                                               .end = end,

@@ -9,6 +9,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "record/try/cuda/gpu-activity.h"
 #include "record/try/cuda/gpu-replayer.h"
 #include "record/try/try-session.h"
 #include "trace/trial/trial-message.h"
@@ -63,6 +64,7 @@ static void read_environment(void)
 
 bool cts_gpu_is_watching(void)
 {
+    if (cts_gpu_passes()) return false;
     if (atomic_load_explicit(&phase, memory_order_relaxed) == UNKNOWN)
         pthread_once(&once, read_environment);
     if (atomic_load(&phase) == OFF) return false;
@@ -77,13 +79,13 @@ static void at_exit(void);
 
 static void open_stretch(void)
 {
-    atexit(at_exit); /* before the runtime's and the driver's own */
     const char *const limit = getenv("CTASCOPE_TRY_LIMIT");
     const uint64_t half = (uint64_t)sysconf(_SC_PHYS_PAGES) * (uint64_t)sysconf(_SC_PAGESIZE) / 2;
     pthread_mutex_lock(&gate);
     atomic_store(&is_busy, true);
     (void)cts_gpu_driver()->ctx_synchronize();
     cts_gpu_capture_open(limit ? strtoull(limit, NULL, 10) : half, &cts_gpu_device);
+    atexit(at_exit); /* runs before those of the runtime, the driver and CUPTI, which are older */
     atomic_store(&phase, OPEN);
     atomic_store(&is_busy, false);
     pthread_mutex_unlock(&gate);
@@ -104,7 +106,9 @@ static void close_stretch(void)
                                           .stretch = &capture->stretch};
         cts_gpu_replayer_use(capture);
         cts_try_converse(&session);
+        (void)cts_gpu_driver()->ctx_synchronize(); /* memory is as the program left it */
         cts_gpu_replayer_release();
+        cts_gpu_activity_release();
         cts_gpu_replayer_use(NULL);
         close(socket);
     }

@@ -160,6 +160,17 @@ struct copy {
     bool is_synchronous;
 };
 
+/* What a copy from the host reads, in memory of the same kind. */
+static bool keep_payload(struct cts_gpu_operation *o, bool is_pageable)
+{
+    const struct cts_gpu_driver *const driver = cts_gpu_driver();
+    o->is_payload_pinned =
+        !is_pageable && driver->host_allocate(&o->payload, o->size_bytes, 0) == CUDA_SUCCESS;
+    if (!o->is_payload_pinned) o->payload = malloc(o->size_bytes);
+    if (o->payload) memcpy(o->payload, (const void *)o->source, o->size_bytes);
+    return o->payload != NULL;
+}
+
 static void note_copy(const struct target *target, const struct copy *copy)
 {
     const uint64_t call_ns = cts_clock_ns();
@@ -178,8 +189,7 @@ static void note_copy(const struct target *target, const struct copy *copy)
         o->source = copy->from;
         o->size_bytes = copy->size_bytes;
     }
-    if (o && from_host && (o->payload = malloc(copy->size_bytes)))
-        memcpy(o->payload, (const void *)copy->from, copy->size_bytes);
+    if (o && from_host && !keep_payload(o, from_pageable)) o->payload = NULL;
     if (o && to_host &&
         cts_gpu_driver()->host_allocate(&o->brought, copy->size_bytes, 0) != CUDA_SUCCESS)
         o->brought = NULL;
@@ -343,8 +353,10 @@ typedef CUresult global_function(CUdeviceptr *, size_t *, void *, const char *);
 static CUresult after_allocation(CUresult result, const CUdeviceptr *address, size_t size_bytes,
                                  const char *kind)
 {
-    if (cts_gpu_is_watching() && result == CUDA_SUCCESS)
-        cts_gpu_capture_allocated(&(struct cts_gpu_block){*address, size_bytes, kind, ""});
+    const uint64_t start_ns = cts_clock_ns();
+    if (!cts_gpu_is_watching() || result != CUDA_SUCCESS) return result;
+    cts_gpu_capture_allocated(&(struct cts_gpu_block){*address, size_bytes, kind, ""});
+    cts_gpu_capture_spent(start_ns);
     return result;
 }
 

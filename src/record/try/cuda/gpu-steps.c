@@ -130,6 +130,7 @@ static enum cts_status patch_launches(struct cts_error *error)
     patched_count = plan->step_count;
     for (size_t i = 0; i < plan->pointer_count; i++) {
         const uint32_t step = plan->pointers[i].step;
+        if (step == CTS_TRIAL_NONE) continue;
         const struct cts_gpu_operation *const operation = capture->operations[plan->steps[step].op];
         if (!operation || operation->kind != CTS_GPU_LAUNCH || patched[step].function) continue;
         const struct cts_gpu_launch *const kept = &operation->launch;
@@ -211,8 +212,8 @@ void cts_gpu_bring_back(void *state)
     for (size_t i = 0; i < plan->pointer_count; i++) {
         const struct cts_trial_pointer *const p = &plan->pointers[i];
         if (p->step != CTS_TRIAL_NONE) continue;
-        cts_gpu_note(cts_gpu_driver()->copy_async(p->from, buffers[p->buffer] + p->to,
-                                                  p->size_bytes, CU_STREAM_LEGACY));
+        const uint64_t to = p->buffer == CTS_TRIAL_NONE ? p->to : buffers[p->buffer] + p->to;
+        cts_gpu_note(cts_gpu_driver()->copy_async(p->from, to, p->size_bytes, CU_STREAM_LEGACY));
         cts_gpu_note(cts_gpu_driver()->stream_synchronize(CU_STREAM_LEGACY));
     }
 }
