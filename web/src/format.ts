@@ -99,6 +99,12 @@ export function shortName(name: string | null): string {
     return name;
 }
 
+// A name that fits a table's cell: what is too long is cut in the middle, since templates differ at their ends.
+export function fitted(name: string, length = 44): string {
+    const head = Math.ceil((length - 2) / 2);
+    return name.length <= length ? name : `${name.slice(0, head)}..${name.slice(name.length - (length - 2 - head))}`;
+}
+
 // A share of the path plus one of the waiting.
 export function rating(value: number): string {
     return fixed(value, 3);

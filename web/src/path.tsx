@@ -1,6 +1,6 @@
 // What the time waits on: the critical path, waits and blame, over the timeline.
 import { useState } from "preact/hooks";
-import { count, counted, percent, rating, time } from "./format";
+import { count, counted, fitted, percent, rating, time } from "./format";
 import { Table, Warnings } from "./table";
 import { Timeline } from "./timeline";
 import type { TimelineData } from "./timeline-frame";
@@ -134,7 +134,7 @@ function Activities({ path }: { path: PathData }) {
                 rows={rows
                     .slice(0, ROWS)
                     .map((a) => [
-                        <code title={a.activity}>{a.short_name}</code>,
+                        <code title={a.activity}>{fitted(a.short_name)}</code>,
                         a.where,
                         a.calls ? count(a.calls) : "-",
                         a.inclusive_ns ? time(a.inclusive_ns) : "-",
@@ -201,7 +201,7 @@ function Waits({ path }: { path: PathData }) {
                     i.location,
                     i.waits_for ?? "-",
                     i.blamed ?? "-",
-                    <code title={i.blamed_activity ?? ""}>{i.blamed_short_name ?? "-"}</code>,
+                    <code title={i.blamed_activity ?? ""}>{fitted(i.blamed_short_name ?? "-")}</code>,
                 ])}
             />
         </section>
