@@ -108,6 +108,7 @@ static const struct cts_tensor_map tensor_map_row = {.launch = 0,
                                                      .may_store = true};
 static const struct cts_padded_type padded_type_row = {
     .module = 0, .type = "body", .size_bytes = 24, .padding = "1-3,18-23"};
+static const struct cts_fingerprint fingerprint_row = {0, UINT64_C(0xfedcba9876543210), 77};
 static const struct cts_host_call call_row = {0, 7, 3, 1, 0, "cudaFreeAsync"};
 static const struct cts_host_function host_function_row = {0, 8, 0, 3, 9, 11};
 static const struct cts_graph_node graph_node_row = {0, 12, 1, 10, 4};
@@ -139,6 +140,7 @@ static void add_one_of_each(struct cts_catalogue_writer *w)
     cts_catalogue_add_launch_pointer(w, &pointer_row);
     cts_catalogue_add_tensor_map(w, &tensor_map_row);
     cts_catalogue_add_padded_type(w, &padded_type_row);
+    cts_catalogue_add_fingerprint(w, &fingerprint_row);
     cts_catalogue_add_message(w, "warning", "it is \"cold\"\n");
     cts_catalogue_set(w, "colour", "blue");
 }

@@ -78,6 +78,7 @@ static const struct variable_of_option plain_options[] = {
 
 static const struct variable_of_option flag_options[] = {
     {"values", "CTASCOPE_VALUES"},
+    {"hash", "CTASCOPE_HASH"},
     {"host-accesses", "CTASCOPE_HOST_ACCESSES"},
     {"deterministic", "CTASCOPE_DETERMINISTIC"},
 };
@@ -90,6 +91,14 @@ static bool is_one_in_n(const char *text)
     errno = 0;
     const unsigned long long number = strtoull(text + 2, &end, 10);
     return !errno && !*end && number <= UINT32_MAX;
+}
+
+static bool check_hash(const struct cts_arguments *arguments)
+{
+    if (!cts_argument_given(arguments, "hash") || !cts_argument_given(arguments, "values"))
+        return true;
+    cts_usage_error(arguments, "--hash has nothing to add to --values");
+    return false;
 }
 
 static bool check_numbers(const struct cts_arguments *arguments)
@@ -217,8 +226,8 @@ static bool set_ranges(const struct cts_arguments *arguments)
 
 bool cts_record_set_environment(const struct cts_arguments *arguments)
 {
-    if (!check_numbers(arguments) || !check_kernel_name(arguments) || !check_ring_size(arguments) ||
-        !check_spaces(arguments) || !set_ranges(arguments))
+    if (!check_numbers(arguments) || !check_hash(arguments) || !check_kernel_name(arguments) ||
+        !check_ring_size(arguments) || !check_spaces(arguments) || !set_ranges(arguments))
         return false;
     for (size_t i = 0; i < sizeof plain_options / sizeof *plain_options; i++) {
         const char *const value = cts_argument(arguments, plain_options[i].option);

@@ -200,6 +200,14 @@ static void print_summary(const struct cts_catalogue *catalogue,
     fputc('\n', stderr);
 }
 
+static bool lacks_hashes(const struct cts_catalogue *catalogue)
+{
+    bool on_gpu = false;
+    for (size_t i = 0; i < catalogue->rank_count; i++)
+        on_gpu |= catalogue->ranks[i].recorder && strcmp(catalogue->ranks[i].recorder, "cpu") != 0;
+    return on_gpu && !catalogue->fingerprint_count;
+}
+
 /* The accesses that were recorded, or why there are none. */
 static void judge_memory(const struct cts_arguments *arguments, const char *run_path)
 {
@@ -221,6 +229,9 @@ static void judge_memory(const struct cts_arguments *arguments, const char *run_
     if (!silent && cts_argument_given(arguments, "values") && cts_run_lacks_values(&catalogue))
         fputs("ctascope record: no values were recorded: programs of 'ctascope cc --device=cuda' "
               "record none\n",
+              stderr);
+    if (!silent && cts_argument_given(arguments, "hash") && lacks_hashes(&catalogue))
+        fputs("ctascope record: no values were hashed: on a GPU, '--values' records them\n",
               stderr);
     cts_run_summary_release(&summary);
     cts_catalogue_release(&catalogue);

@@ -552,7 +552,8 @@ static const struct cts_option dump_options[] = {
      .argument = "run|ranks|devices|modules|sources|kernels|sites|variables|skipped|streams|"
                  "launches|copies|allocations|syncs|calls|host_functions|"
                  "thread_order|graph_nodes|graph_edges|host_accesses|cta_sms|clusters|"
-                 "launch_pointers|tensor_maps|padded_types|endings|faults|access_files|messages|"
+                 "launch_pointers|tensor_maps|padded_types|fingerprints|endings|faults|access_"
+                 "files|messages|"
                  "files|checksums",
      .help = "print one table of the catalogue"},
     {.name = "accesses", .help = "print the warp records instead of the catalogue"},

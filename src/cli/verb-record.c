@@ -143,8 +143,8 @@ static const struct cts_option record_options[] = {
      .argument = "SIZE",
      .help = "write at most SIZE of access files and logs; count the rest as dropped (default: no "
              "limit)"},
-    {.name = "values",
-     .help = "also record the values loaded and stored (CPU device: compile with cc --values)"},
+    {.name = "values", .help = "also record values loaded and stored (CPU: cc --values)"},
+    {.name = "hash", .help = "hash each launch's values (CPU device: cc --values)"},
     {.name = "host-accesses",
      .help = "also record the CPU's accesses to managed, mapped and pinned memory; only in .cu "
              "files compiled with 'cc --host-accesses'"},

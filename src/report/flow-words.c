@@ -155,7 +155,9 @@ void cts_flow_tell_notes(const struct cts_flow_result *flow, cts_flow_tell *tell
         tell(state, "CPU accesses are not recorded (--host-accesses): races with the CPU are not "
                     "checked.");
     if (!flow->values_seen && flow->catalogue->launch_count > 1)
-        tell(state, "Values are not recorded (--values): repeated launches are not found.");
+        tell(state,
+             "Values are neither recorded nor hashed (--values, --hash): repeated launches are "
+             "not found.");
     say_known(flow, &(const struct teller){tell, state});
 }
 

@@ -142,6 +142,13 @@ static const struct cts_table_column padded_type_columns[] = {
     TEXT(alternatives),
 };
 #undef ROW
+#define ROW cts_fingerprint
+static const struct cts_table_column fingerprint_columns[] = {
+    OF(launch, LAUNCHES),
+    QUANTITY(hash, ADDRESS),
+    NUMBER(accesses),
+};
+#undef ROW
 #define ROW cts_skipped
 static const struct cts_table_column skipped_columns[] = {
     MAYBE_OF(module, MODULES), TEXT(what),   TEXT(reason),
@@ -396,9 +403,9 @@ const struct cts_table cts_tables[CTS_TABLE_COUNT] = {
             CTS_TABLE_##ID == CTS_TABLE_CTA_SMS || CTS_TABLE_##ID == CTS_TABLE_CLUSTERS ||         \
             CTS_TABLE_##ID == CTS_TABLE_LAUNCH_POINTERS ||                                         \
             CTS_TABLE_##ID == CTS_TABLE_TENSOR_MAPS || CTS_TABLE_##ID == CTS_TABLE_PADDED_TYPES || \
-            CTS_TABLE_##ID == CTS_TABLE_ENDINGS || CTS_TABLE_##ID == CTS_TABLE_FAULTS ||           \
-            CTS_TABLE_##ID == CTS_TABLE_ACCESS_FILES || CTS_TABLE_##ID == CTS_TABLE_FILES ||       \
-            CTS_TABLE_##ID == CTS_TABLE_CHECKSUMS,                                                 \
+            CTS_TABLE_##ID == CTS_TABLE_FINGERPRINTS || CTS_TABLE_##ID == CTS_TABLE_ENDINGS ||     \
+            CTS_TABLE_##ID == CTS_TABLE_FAULTS || CTS_TABLE_##ID == CTS_TABLE_ACCESS_FILES ||      \
+            CTS_TABLE_##ID == CTS_TABLE_FILES || CTS_TABLE_##ID == CTS_TABLE_CHECKSUMS,            \
         .row_bytes = sizeof(struct ROW),                                                           \
         .rows_offset = offsetof(struct cts_catalogue, ROWS),                                       \
         .count_offset = offsetof(struct cts_catalogue, COUNT)}
@@ -435,6 +442,8 @@ const struct cts_table cts_tables[CTS_TABLE_COUNT] = {
       WRITTEN),
     T(PADDED_TYPES, padded_types, cts_padded_type, padded_types, padded_type_count,
       padded_type_columns, WRITTEN),
+    T(FINGERPRINTS, fingerprints, cts_fingerprint, fingerprints, fingerprint_count,
+      fingerprint_columns, WRITTEN),
     T(ENDINGS, endings, cts_ending, endings, ending_count, ending_columns, WRITTEN),
     T(FAULTS, faults, cts_launch_fault, faults, fault_count, fault_columns, WRITTEN),
     T(ACCESS_FILES, access_files, cts_access_file_row, access_files, access_file_count,

@@ -387,6 +387,7 @@ ADD(cts_catalogue_add_cluster, cts_cluster, CTS_TABLE_CLUSTERS)
 ADD(cts_catalogue_add_launch_pointer, cts_launch_pointer, CTS_TABLE_LAUNCH_POINTERS)
 ADD(cts_catalogue_add_tensor_map, cts_tensor_map, CTS_TABLE_TENSOR_MAPS)
 ADD(cts_catalogue_add_padded_type, cts_padded_type, CTS_TABLE_PADDED_TYPES)
+ADD(cts_catalogue_add_fingerprint, cts_fingerprint, CTS_TABLE_FINGERPRINTS)
 #undef ADD
 
 /* What is asked for is counted first, what is complete last: whenever the process ends, a launch

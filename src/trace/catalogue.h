@@ -66,6 +66,10 @@ struct cts_padded_type { /* ranges of bytes as "1-3,18-23"; NULL: none */
     uint64_t size_bytes;
     const char *padding, *alternatives;
 };
+struct cts_fingerprint { /* trace/value-hash.h */
+    uint32_t launch;
+    uint64_t hash, accesses;
+};
 struct cts_skipped {
     uint32_t module;
     const char *what, *reason;
@@ -377,6 +381,8 @@ void cts_catalogue_add_tensor_map(struct cts_catalogue_writer *writer,
                                   const struct cts_tensor_map *row);
 void cts_catalogue_add_padded_type(struct cts_catalogue_writer *writer,
                                    const struct cts_padded_type *row);
+void cts_catalogue_add_fingerprint(struct cts_catalogue_writer *writer,
+                                   const struct cts_fingerprint *row);
 void cts_catalogue_add_message(struct cts_catalogue_writer *writer, const char *severity,
                                const char *text);
 /* Fill in the end of a row that was added: the number of the operation that ended it. */
@@ -445,6 +451,9 @@ struct cts_catalogue {
     size_t tensor_map_count;
     struct cts_padded_type *padded_types; /* none in runs of earlier versions */
     size_t padded_type_count;
+    struct cts_fingerprint
+        *fingerprints; /* likewise; as written, may name launches without a row */
+    size_t fingerprint_count;
     struct cts_ending *endings; /* none in runs of earlier versions */
     size_t ending_count;
     struct cts_launch_fault *faults; /* likewise */

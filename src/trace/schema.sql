@@ -112,6 +112,9 @@ CREATE TABLE padded_types (      -- record types with bytes that hold no value, 
     module INTEGER, type TEXT, size_bytes INTEGER,
     padding TEXT,               -- ranges of bytes that no member covers: '1-3,18-23'; NULL: none
     alternatives TEXT);         -- ranges that some members of a union cover and others do not
+CREATE TABLE fingerprints (      -- of launches, where values were hashed (record --hash)
+    launch INTEGER, hash INTEGER,
+    accesses INTEGER);          -- thread accesses to global memory that the hash covers
 CREATE TABLE endings (           -- how a process ended, and what is known to be complete
     rank INTEGER PRIMARY KEY,
     how TEXT,                   -- 'closed', 'exit', 'signal', 'unknown'

@@ -142,6 +142,7 @@ static void every_field_comes_back(void **state)
     assert_row(&c, CTS_TABLE_LAUNCH_POINTERS, &pointer_row);
     assert_row(&c, CTS_TABLE_TENSOR_MAPS, &tensor_map_row);
     assert_row(&c, CTS_TABLE_PADDED_TYPES, &padded_type_row);
+    assert_row(&c, CTS_TABLE_FINGERPRINTS, &fingerprint_row);
     assert_int_equal(c.tensor_maps[0].stride_bytes[1], 128);
     assert_int_equal(c.clusters[0].ctas[1], 2);
     assert_int_equal(c.launches[0].block[1], 8);
@@ -916,7 +917,7 @@ static void a_run_of_an_earlier_version_lacks_a_table(void **state)
     assert_int_equal(sqlite3_exec(db,
                                   "DROP TABLE cta_sms; DROP TABLE clusters; DROP TABLE "
                                   "tensor_maps; DROP TABLE launch_pointers; "
-                                  "DROP TABLE padded_types",
+                                  "DROP TABLE padded_types; DROP TABLE fingerprints",
                                   NULL, NULL, NULL),
                      SQLITE_OK);
     sqlite3_close(db);

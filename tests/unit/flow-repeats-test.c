@@ -13,6 +13,7 @@
 
 #include "analyze/flow/flow.h"
 #include "count.h"
+#include "trace/value-hash.h"
 #include "random.h"
 #include "record-fixture.h"
 
@@ -70,6 +71,8 @@ struct program {
     uint8_t memory[BYTES];
     unsigned writer[BYTES];          /* op of the last one */
     unsigned launch_at[OPS_MAX + 1]; /* by op: index + 1; 0: no launch */
+    bool is_hashed;                  /* the recorder hashed the values and did not keep them */
+    struct cts_fingerprint fingerprints[OPS_MAX];
 };
 
 /* ---- a program ---- */
@@ -245,6 +248,39 @@ static void make_program(struct program *p)
     }
 }
 
+/* What a recorder counts: accesses that have a value, atomics and volatile ones, too. */
+static void hash_values(struct program *p)
+{
+    p->is_hashed = true;
+    p->catalogue.fingerprints = p->fingerprints;
+    for (size_t n = p->catalogue.launch_count; n-- > 0;) {
+        const struct launch *const launch = &p->launches[n];
+        struct cts_value_hash hash = {.sum = 0};
+        for (uint32_t cta = 0; cta < CTAS && !launch->has_no_values; cta++)
+            for (unsigned i = 0; i < launch->body.record_counts[cta]; i++) {
+                const struct record *const r = &launch->body.records[cta][i];
+                uint64_t addresses[CTS_WARP_LANES] = {0}, values[CTS_WARP_LANES] = {0};
+                unsigned active = 0;
+                for (unsigned lane = 0; lane < CTS_WARP_LANES; lane++) {
+                    if (!(r->mask >> lane & 1)) continue;
+                    addresses[lane] = lane_address(r, lane, active);
+                    values[lane] = launch->values[cta][i][active++];
+                }
+                cts_value_hash_add(&hash, &(struct cts_value_hash_record){.site = r->site,
+                                                                          .cta = cta,
+                                                                          .mask = r->mask,
+                                                                          .addresses = addresses,
+                                                                          .values = values,
+                                                                          .words = 1,
+                                                                          .lane_step = 1,
+                                                                          .word_step = 1});
+            }
+        if (hash.accesses)
+            p->fingerprints[p->catalogue.fingerprint_count++] =
+                (struct cts_fingerprint){(uint32_t)n, hash.sum, hash.accesses};
+    }
+}
+
 static enum cts_status read_chunk(const void *state, const struct cts_acc_chunk *chunk,
                                   struct cts_acc_batch *batch, struct cts_error *error)
 {
@@ -255,7 +291,7 @@ static enum cts_status read_chunk(const void *state, const struct cts_acc_chunk 
         for (unsigned i = 0; i < launch->body.record_counts[cta]; i++) {
             struct cts_access record =
                 record_access(&launch->body.records[cta][i], chunk->launch, cta);
-            if (!launch->has_no_values) {
+            if (!launch->has_no_values && !p->is_hashed) {
                 record.values = launch->values[cta][i];
                 record.value_words = 1;
             }
@@ -322,6 +358,7 @@ static void same_as_the_twin(void **state)
     for (seed = 0; seed < count; seed++) {
         random_start(seed);
         make_program(p);
+        if (chance(50)) hash_values(p);
         const struct cts_access_source source = {.chunks = p->chunks,
                                                  .chunk_count = p->chunk_count,
                                                  .state = p,

@@ -218,7 +218,8 @@ enum cts_status cts_flow_analyze(const struct cts_catalogue *catalogue,
         .catalogue = catalogue,
         .least_bytes = options->least_bytes,
         .host_seen = catalogue->host_access_count > 0 || is_set(catalogue, "host_accesses"),
-        .values_seen = !catalogue->private_data || is_set(catalogue, "values"),
+        .values_seen = !catalogue->private_data || is_set(catalogue, "values") ||
+                       catalogue->fingerprint_count > 0,
         .knows_threads = catalogue->call_count > 0};
     for (size_t i = 0; i < catalogue->call_count && !flow->knows_calls; i++)
         flow->knows_calls = catalogue->calls[i].api != NULL;

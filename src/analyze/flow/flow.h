@@ -160,7 +160,7 @@ struct cts_flow_result {
     uint64_t needed_waits, needless_waits; /* of host threads; not those that wait for nothing */
     uint32_t peak_node; /* the allocation at which the first is reached; CTS_NONE: none */
     bool host_seen;     /* CPU accesses were recorded */
-    bool values_seen;   /* values were recorded, of some accesses */
+    bool values_seen;   /* values were recorded or hashed, of some accesses */
     bool knows_threads; /* the run has the host thread of each call */
     bool knows_calls;   /* and the functions, graphs and stream-ordered frees */
     bool lower_bound;   /* something is missing */

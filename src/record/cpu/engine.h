@@ -64,6 +64,7 @@ struct cts_launch_result {
     enum cts_fault_kind fault;
     char text[1280]; /* "kernel 'k(int *)': CTA (3,0,0), thread (17,0,0): ..." */
     uint64_t records, accesses, dropped_accesses;
+    struct cts_value_hash hash;
     uint64_t fault_address; /* of an access, where the processor tells it; else 0 */
     bool fault_is_shared;   /* it belongs to the CTA's shared window: `text` says where */
     bool fault_has_thread;  /* fault_thread[] is known */

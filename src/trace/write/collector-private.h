@@ -17,6 +17,7 @@ struct cts_collector {
     char *recorder;
     uint64_t max_size_bytes; /* 0: none */
     bool values;             /* kept, where there are some */
+    bool hashes;             /* they are hashed */
     int compression_level;
     pid_t pid; /* a child after fork() has our memory and files, but must not write */
     atomic_uint_fast64_t size_bytes; /* of all access files, as they will be when closed */

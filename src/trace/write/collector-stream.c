@@ -196,12 +196,55 @@ static void add_rows_with_values(struct cts_stream *stream, const struct cts_row
     memset(batch->lanes, 0, (size_t)batch->slot_count * CTS_WARP_LANES * sizeof *batch->lanes);
 }
 
+/* ---- hashes of values ---- */
+
+static void hash_rows(struct cts_stream *stream, const struct cts_row_batch *batch)
+{
+    uint32_t first_value = 0;
+    for (uint32_t slot = 0; slot < batch->slot_count; slot++) {
+        const uint64_t *const addresses = batch->lanes + (size_t)slot * CTS_WARP_LANES;
+        const uint8_t space = batch->spaces[slot];
+        const uint64_t *const values = batch->values + (size_t)first_value * CTS_WARP_LANES;
+        first_value += batch->value_words[slot];
+        if (!batch->value_words[slot] || (space != CTS_SPACE_GLOBAL && space != CTS_SPACE_GENERIC))
+            continue;
+        uint32_t mask = active_lanes(addresses);
+        if (space == CTS_SPACE_GENERIC) mask &= ~shared_lanes(batch, addresses);
+        cts_value_hash_add(&stream->counts.hash,
+                           &(struct cts_value_hash_record){.site = batch->sites[slot],
+                                                           .cta = stream->cta,
+                                                           .mask = mask,
+                                                           .addresses = addresses,
+                                                           .values = values,
+                                                           .words = batch->value_words[slot],
+                                                           .lane_step = 1,
+                                                           .word_step = CTS_WARP_LANES});
+    }
+}
+
+/* The values of a row are packed: those of its active lanes, one after the other. */
+static void hash_row(struct cts_stream *stream, const struct cts_stream_row *row)
+{
+    const uint64_t *values = row->values;
+    if (row->space != CTS_SPACE_GLOBAL && row->space != CTS_SPACE_GENERIC) return;
+    for (uint32_t left = row->mask; left; left &= left - 1, values += row->value_words)
+        cts_value_hash_add(&stream->counts.hash,
+                           &(struct cts_value_hash_record){.site = row->site,
+                                                           .cta = stream->cta,
+                                                           .mask = left & -left,
+                                                           .addresses = row->addresses,
+                                                           .values = values,
+                                                           .words = row->value_words,
+                                                           .word_step = 1});
+}
+
 void cts_stream_add_rows(struct cts_stream *stream, const struct cts_row_batch *batch)
 {
     if (stream->collector->values && batch->values && make_room_for_values(stream)) {
         add_rows_with_values(stream, batch);
         return;
     }
+    if (stream->collector->hashes && batch->values) hash_rows(stream, batch);
     uint32_t slot = stream->zip->rows(&stream->segment, batch, 0);
     while (slot < batch->slot_count) {
         close_segment(stream);
@@ -228,9 +271,10 @@ void cts_stream_add(struct cts_stream *stream, const struct cts_stream_row *row)
 {
     if (!row->mask) return;
     if (cts_segment_is_full(&stream->segment)) close_segment(stream);
-    const bool keep = stream->collector->values && row->values && row->value_words &&
-                      row->value_words <= CTS_STREAM_VALUE_WORDS_MAX &&
-                      make_room_for_values(stream);
+    const bool has_values =
+        row->values && row->value_words && row->value_words <= CTS_STREAM_VALUE_WORDS_MAX;
+    const bool keep = stream->collector->values && has_values && make_room_for_values(stream);
+    if (stream->collector->hashes && has_values) hash_row(stream, row);
     const struct cts_zip_row zipped = {
         .site = row->site,
         .warp = row->warp,

@@ -22,6 +22,7 @@ static struct cts_collector *create(const char *directory,
     }
     collector->max_size_bytes = options->max_size_bytes;
     collector->values = options->values;
+    collector->hashes = options->hashes;
     collector->compression_level = options->compression_level;
     collector->pid = getpid();
     pthread_mutex_init(&collector->lock, NULL);

@@ -16,6 +16,7 @@
 #include "trace/access.h"
 #include "trace/box.h"
 #include "trace/catalogue.h"
+#include "trace/value-hash.h"
 
 struct cts_collector;
 struct cts_stream;
@@ -24,6 +25,7 @@ struct cts_collector_options {
     const char *run_path;    /* directory; made if absent; must be empty or absent */
     uint64_t max_size_bytes; /* --max-size: of all access files together; 0: none */
     bool values;             /* keep values */
+    bool hashes;             /* or only count what they were: cts_stream_counts.hash */
     int compression_level;   /* zstd; 0: the default of the codec */
     const char *recorder;    /* for ranks.recorder; NULL: "cpu" */
 };
@@ -146,6 +148,7 @@ static inline void cts_stream_pack_values(uint64_t *packed, const uint64_t *rows
  * them. */
 struct cts_stream_counts {
     uint64_t records, accesses, dropped_records, dropped_accesses;
+    struct cts_value_hash hash; /* of accesses to global memory whose values came along */
 };
 struct cts_stream_counts cts_stream_take_counts(struct cts_stream *stream);
 

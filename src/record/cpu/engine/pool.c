@@ -148,6 +148,8 @@ static void close_part(struct cts_worker *worker, struct cts_grid *launch)
     pthread_mutex_lock(&launch->lock);
     launch->records += counts.records;
     launch->accesses += counts.accesses;
+    launch->hash.sum += counts.hash.sum;
+    launch->hash.accesses += counts.hash.accesses;
     launch->dropped_accesses += counts.dropped_accesses + worker->invalid_count;
     pthread_mutex_unlock(&launch->lock);
     worker->invalid_count = 0;
@@ -383,6 +385,7 @@ static bool run(const struct cts_launch_request *request, struct cts_launch_resu
     if (cts_engine_limits.deterministic) pthread_mutex_unlock(&pool.one_at_a_time);
     result->records = launch.records;
     result->accesses = launch.accesses;
+    result->hash = launch.hash;
     result->dropped_accesses = launch.dropped_accesses;
     result->fault = launch.fault.kind;
     if (result->fault != CTS_FAULT_NONE) cts_fault_describe(&launch, &launch.fault, result);

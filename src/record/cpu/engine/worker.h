@@ -88,6 +88,7 @@ struct cts_grid {
     _Atomic uint64_t grid_generation;
     struct cts_fault fault; /* the first */
     uint64_t records, accesses, dropped_accesses;
+    struct cts_value_hash hash;
 };
 
 /* grid-share.c. The next run of CTAs: first .. first + result - 1; 0 when none is left. */

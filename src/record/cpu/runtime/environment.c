@@ -45,6 +45,7 @@ static const struct variable variables[] = {
     {"CTASCOPE_CTA_SAMPLE", VALUE_SAMPLE, FIELD(cta_sample), 1, UINT32_MAX},
     {"CTASCOPE_MAX_SIZE", VALUE_SIZE64, FIELD(max_size_bytes), 1, UINT64_MAX - 1},
     {"CTASCOPE_VALUES", VALUE_BOOL, FIELD(values), 0, 1},
+    {"CTASCOPE_HASH", VALUE_BOOL, FIELD(hash), 0, 1},
     {"CTASCOPE_HOST_ACCESSES", VALUE_BOOL, FIELD(host_accesses), 0, 1},
     {"CTASCOPE_PROFILE_FROM_START", VALUE_BOOL, FIELD(profile_from_start), 0, 1},
     {"CTASCOPE_ACCESSES", VALUE_BOOL, FIELD(accesses), 0, 1},

@@ -29,6 +29,7 @@ struct cts_environment {
     uint32_t cta_sample;   /* record every n-th CTA */
     uint64_t max_size_bytes;
     bool values;
+    bool hash;
     bool host_accesses;
     bool profile_from_start;
     bool accesses; /* false: rows and accesses are not recorded even with a run path */

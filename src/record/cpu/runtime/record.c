@@ -98,7 +98,8 @@ void cts_record_start(void)
     if (!environment->run_path || !environment->accesses || !is_expression_sound()) return;
     const struct cts_collector_options options = {.run_path = environment->run_path,
                                                   .max_size_bytes = environment->max_size_bytes,
-                                                  .values = environment->values};
+                                                  .values = environment->values,
+                                                  .hashes = environment->hash};
     struct cts_error error;
     const enum cts_status status = cts_collector_open(&options, &collector, &error);
     if (status) {
@@ -366,7 +367,9 @@ static void check_values(const struct cts_file_desc *file)
 {
     static atomic_bool said;
     char text[600];
-    if (!cts_environment_get()->values || (file->flags & CTS_FILE_VALUES) || !file->site_count)
+    const struct cts_environment *const environment = cts_environment_get();
+    if (!(environment->values || environment->hash) || (file->flags & CTS_FILE_VALUES) ||
+        !file->site_count)
         return;
     if (atomic_exchange(&said, true)) return;
     snprintf(text, sizeof text,
@@ -461,6 +464,11 @@ void cts_record_launch_end(const struct cts_work *work, const struct CUstream_st
     row.dropped_accesses = result->dropped_accesses;
     if (result->is_unrecorded) row.recorded = "none";
     cts_catalogue_add_launch(catalogue, &row);
+    if (result->hash.accesses)
+        cts_catalogue_add_fingerprint(catalogue,
+                                      &(struct cts_fingerprint){.launch = trace->id,
+                                                                .hash = result->hash.sum,
+                                                                .accesses = result->hash.accesses});
     atomic_fetch_sub(&pending_launches, 1);
 }
 
