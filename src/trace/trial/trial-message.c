@@ -10,7 +10,7 @@
 #include "common/array.h"
 #include "common/cursor.h"
 
-enum { HEADER_BYTES = 24, VERSION = 2, TEXT_MAX = 1 << 16 };
+enum { HEADER_BYTES = 24, VERSION = 2, TEXT_MAX = 1 << 16, STREAMS_MAX = 1 << 20 };
 static const uint64_t message_bytes_max = UINT64_C(1) << 32, item_count_max = UINT64_C(1) << 28;
 
 struct carrier {
@@ -270,6 +270,10 @@ static void carry_result(struct carrier *c, struct cts_trial_result *result)
     carry_times(c, &result->changed, &result->repeats);
     if (!c->status && plain_count && plain_count != result->repeats)
         damaged(c, "it has different numbers of replays");
+    if (!c->buffer && !plain_count) { /* no unchanged replays: who looks for one must see that */
+        free(result->plain);
+        result->plain = NULL;
+    }
     numbers64(c, &result->step_ns, &result->step_count);
     u64(c, &result->changed_bytes);
     u64(c, &result->issue_ns);
@@ -378,7 +382,8 @@ enum cts_status cts_trial_get_stretch(const struct cts_buffer *buffer, struct ct
     carry_stretch(&c, stretch);
     for (size_t i = 0; i < stretch->op_count && !c.status; i++) {
         const struct cts_trial_op *const op = &stretch->ops[i];
-        bool good = op->kind < CTS_TRIAL_KINDS && op->after_first <= stretch->after_count &&
+        bool good = op->kind < CTS_TRIAL_KINDS && op->stream < STREAMS_MAX &&
+                    op->after_first <= stretch->after_count &&
                     op->after_count <= stretch->after_count - op->after_first;
         for (uint32_t k = 0; good && k < op->after_count; k++)
             good = stretch->afters[op->after_first + k] < i;
