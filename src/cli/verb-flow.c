@@ -7,11 +7,14 @@
 #include "analyze/flow/flow-known.h"
 #include "cli/open-recording.h"
 #include "cli/list-options.h"
+#include "cli/run-timeline.h"
 #include "cli/sarif-options.h"
 #include "cli/shared-options.h"
 #include "cli/verb.h"
+#include "common/array.h"
 #include "common/progress.h"
 #include "report/flow-report.h"
+#include "report/path-kernels.h"
 
 #define ROWS_IN_TABLE 20
 
@@ -28,6 +31,7 @@ struct request {
     const char *fail_on;
     const char *baseline, *suppress; /* a run, and a file; NULL: none */
     struct cts_flow_suppressions suppressions;
+    const char *time_run; /* a run or trace with times; NULL: none */
     bool full_names;
 };
 
@@ -102,6 +106,7 @@ static int parse(const struct cts_arguments *arguments, struct request *request)
     request->fail_on = cts_argument(arguments, "fail-on");
     request->baseline = cts_argument(arguments, "baseline");
     request->suppress = cts_argument(arguments, "suppress");
+    request->time_run = cts_argument(arguments, "time-run");
     request->full_names = cts_argument_given(arguments, "full-names");
     return 0;
 }
@@ -122,20 +127,46 @@ static enum cts_status render(const struct request *request, const struct cts_fl
     return status;
 }
 
+/* `launch_ns`: of the run's launches, or NULL. */
 static enum cts_status analyze(const struct cts_recording *recording, const struct request *request,
-                               struct cts_flow_result *flow, struct cts_error *error)
+                               const uint64_t *launch_ns, struct cts_flow_result *flow,
+                               struct cts_error *error)
 {
     enum cts_status status = cts_recording_need_accesses(recording, error);
     if (status) return status;
     const struct cts_access_source source = cts_access_source_of(recording->reader);
     struct cts_flow_options options = request->options;
     options.least_bytes = CTS_FLOW_LEAST_BYTES;
+    options.launch_ns = launch_ns;
     struct cts_progress progress;
     cts_progress_begin(&progress, stderr, "analysing", cts_access_source_total(&source));
     options.progress = &progress;
     status = cts_flow_analyze(&recording->catalogue, &source, &options, flow, error);
     cts_progress_end(&progress);
     return status ? cts_context(error, "run '%s'", recording->path) : CTS_OK;
+}
+
+/* How long each launch takes, from a timeline of the same program. The caller frees *launch_ns. */
+static enum cts_status read_times(const char *path, const struct cts_catalogue *catalogue,
+                                  uint64_t **launch_ns, struct cts_error *error)
+{
+    struct cts_timeline timeline;
+    struct cts_path_kernels kernels = {0};
+    enum cts_status status = cts_cli_open_timeline(path, &timeline, error);
+    if (status) return status;
+    const struct cts_path_source source = cts_path_source_of(&timeline);
+    *launch_ns = cts_array_zeroed(catalogue->launch_count, sizeof **launch_ns, error);
+    status = *launch_ns ? cts_path_launch_times(&source, catalogue, *launch_ns, &kernels, error)
+                        : CTS_MEMORY;
+    if (!status) cts_cli_tell_damage(path, &timeline);
+    if (!status && kernels.mismatches)
+        fprintf(stderr,
+                "ctascope flow: '%s' has other launches than the run, whose times are not known: "
+                "%s\n",
+                path, kernels.first_mismatch);
+    cts_path_kernels_release(&kernels);
+    cts_timeline_close(&timeline);
+    return status ? cts_context(error, "times of '%s'", path) : CTS_OK;
 }
 
 static enum cts_status check_between(const struct request *request, const struct cts_catalogue *c,
@@ -158,7 +189,7 @@ static enum cts_status drop_known(const struct request *request, struct cts_flow
     enum cts_status status = cts_recording_open(request->baseline, &recording, error);
     if (status) return cts_context(error, "--baseline");
     do {
-        status = analyze(&recording, request, &baseline, error);
+        status = analyze(&recording, request, NULL, &baseline, error);
     } while (cts_cli_again(status, &recording));
     if (!status) {
         cts_cli_tell_gaps(&cts_verb_flow, request->baseline, &recording.catalogue.gaps);
@@ -204,6 +235,7 @@ static int run_flow(const struct cts_arguments *arguments)
     struct cts_error error;
     struct cts_recording recording;
     struct cts_flow_result flow = {0};
+    uint64_t *launch_ns = NULL;
     const int code = parse(arguments, &request);
     if (code) return code;
     const char *const run_path = arguments->positional[0];
@@ -215,9 +247,10 @@ static int run_flow(const struct cts_arguments *arguments)
         cts_flow_suppressions_release(&request.suppressions);
         return cts_report_error(arguments, &error);
     }
-    do {
-        status = analyze(&recording, &request, &flow, &error);
-    } while (cts_cli_again(status, &recording));
+    if (request.time_run)
+        status = read_times(request.time_run, &recording.catalogue, &launch_ns, &error);
+    for (bool again = !status; again; again = cts_cli_again(status, &recording))
+        status = analyze(&recording, &request, launch_ns, &flow, &error);
     if (!status && request.baseline) status = drop_known(&request, &flow, &error);
     if (!status) cts_flow_suppress(&flow, &request.suppressions);
     struct cts_flow_report report = {.run_path = run_path,
@@ -235,6 +268,7 @@ static int run_flow(const struct cts_arguments *arguments)
     free((void *)report.edges);
     free((void *)report.works);
     cts_flow_release(&flow);
+    free(launch_ns);
     cts_recording_close(&recording);
     cts_flow_suppressions_release(&request.suppressions);
     if (status) return cts_report_error(arguments, &error);
@@ -256,6 +290,10 @@ static const struct cts_option flow_options[] = {
     {.name = "baseline",
      .argument = "RUN",
      .help = "list only findings that RUN, an earlier recording, does not have"},
+    {.name = "time-run",
+     .argument = "RUN",
+     .help =
+         "a timeline (a run or an OTF2 archive) of the same program: time that findings can save"},
     CTS_OPTION_FORMAT("table|json|csv|dot"),
     CTS_OPTION_SORT,
     CTS_OPTION_LIMIT(ROWS_IN_TABLE),

@@ -206,6 +206,8 @@ static const char *trial_cell(const struct cts_flow_report *r, const struct cts_
     COLUMN(variable, "variable", TEXT, row ? row->variable : NULL)                                 \
     COLUMN(allocated_at, "allocated at", TEXT, source_cell(row, cells))                            \
     COLUMN(bytes, "bytes", BYTES, f->bytes)                                                        \
+    COLUMN(traffic_bytes, NULL, BYTES, f->traffic_bytes)                                           \
+    COLUMN(saved_ns, NULL, TIME_IF, f->saved_ns)                                                   \
     COLUMN(times, "times", COUNT, f->times)                                                        \
     COLUMN(map, "map", TEXT, f->map ? cts_flow_map_text(f->map) : NULL)                            \
     COLUMN(wait, NULL, TEXT, wait_cell(r, f))                                                      \
@@ -381,6 +383,13 @@ static void print_trial(const struct cts_flow_report *report, const struct cts_f
         fprintf(file, "   ctascope try --run %s %s -- PROGRAM\n", report->run_path, options);
 }
 
+/* " Saves at most 185 us.": where times are known. */
+static const char *time_cell(const struct cts_flow_finding *f, struct cts_sheet_row *cells)
+{
+    if (!f->saved_ns) return "";
+    return cts_sheet_text(cells, 60, " Saves at most %s.", cts_time_text(f->saved_ns).text);
+}
+
 static enum cts_status print_advice(const struct cts_flow_report *report, FILE *file,
                                     struct cts_error *error)
 {
@@ -392,11 +401,11 @@ static enum cts_status print_advice(const struct cts_flow_report *report, FILE *
         const struct cts_flow_finding *const f = &flow->findings[i];
         char subjects[ADVICE_BYTES];
         name_subjects(report, f, &kernels, subjects, sizeof subjects);
-        cts_print_paragraph(file, 3, "%zu. %s%s: %s.%s%s%s Legal %s.", i + 1,
+        cts_print_paragraph(file, 3, "%zu. %s%s: %s.%s%s%s%s Legal %s.", i + 1,
                             cts_flow_finding_text(f->kind), subjects,
                             advice_cell(report, f, &cells), f->reason ? " Only possible: " : "",
                             f->reason ? cts_flow_reason_text(f->reason) : "", f->reason ? "." : "",
-                            cts_flow_finding_legal(f->kind));
+                            time_cell(f, &cells), cts_flow_finding_legal(f->kind));
         print_trial(report, f, file);
     }
     cts_short_names_release(&kernels);
@@ -466,6 +475,9 @@ static void json_counts(const struct cts_flow_report *report, struct cts_json *j
     cts_json_member_u64(json, "race_pairs", flow->race_pairs);
     cts_json_member_u64(json, "possible_race_pairs", flow->possible_pairs);
     cts_json_member_u64(json, "unjudged_pairs", flow->unjudged_pairs);
+    cts_json_member_u64(json, "unmapped_pairs", flow->unmapped_pairs);
+    if (flow->bytes_per_ns > 0)
+        cts_json_member_double(json, "memory_rate_bytes_per_ns", flow->bytes_per_ns);
     cts_json_member_u64(json, "incomplete_launches", flow->hiding_launches);
     cts_json_member_u64(json, "longest_chain", flow->longest_enforced);
     cts_json_member_u64(json, "longest_needed_chain", flow->longest_needed);

@@ -140,6 +140,10 @@ static void say_known(const struct cts_flow_result *flow, const struct teller *t
 
 void cts_flow_tell_notes(const struct cts_flow_result *flow, cts_flow_tell *tell, void *state)
 {
+    const struct teller teller = {tell, state};
+    if (flow->unmapped_pairs)
+        say(&teller, "Not checked for fusion: %s of launches with too many runs of bytes or CTAs.",
+            cts_counted_text(flow->unmapped_pairs, "pair", "pairs").text);
     if (flow->lower_bound)
         tell(state, "LOWER BOUND: the run is incomplete; there may be more findings.");
     if (!flow->knows_threads)

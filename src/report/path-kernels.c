@@ -172,6 +172,7 @@ struct join {
     struct cts_path_kernels *kernels;
     uint32_t *region_of; /* [kernel]: the timeline's; NONE */
     bool *unfit;         /* [region] */
+    uint64_t *launch_ns; /* [launch]; NULL: not wanted */
 };
 
 struct recorded { /* launches of one stream, by ordinal */
@@ -245,13 +246,22 @@ static enum cts_status group_launches(const struct cts_catalogue *catalogue,
     return status;
 }
 
+/* Demangled names of templates begin with what they return, which for kernels is void; some
+ * recorders leave it out. */
+static bool is_same_name(const char *left, const char *right)
+{
+    static const char result[] = "void ";
+    if (!right) return false;
+    if (!strncmp(left, result, sizeof result - 1)) left += sizeof result - 1;
+    if (!strncmp(right, result, sizeof result - 1)) right += sizeof result - 1;
+    return !strcmp(left, right);
+}
+
 static bool same(const struct join *join, const struct launch *launch, const struct cts_launch *row)
 {
     const struct cts_kernel *const kernel = &join->catalogue->kernels[row->kernel];
     const char *const name = join->timeline->regions[launch->region].name;
-    if ((!kernel->name || strcmp(name, kernel->name)) &&
-        (!kernel->mangled || strcmp(name, kernel->mangled)))
-        return false;
+    if (!is_same_name(name, kernel->name) && !is_same_name(name, kernel->mangled)) return false;
     return !launch->has_grid || !memcmp(launch->grid, row->grid, sizeof launch->grid);
 }
 
@@ -278,6 +288,7 @@ static void join_stream(struct join *join, const struct stream *stream,
             spoil(join, stream, at);
             return;
         }
+        if (join->launch_ns) join->launch_ns[row - join->catalogue->launches] = launch->time_ns;
         uint32_t *const region = &join->region_of[row->kernel];
         if (*region == NONE) *region = launch->region;
         if (*region != launch->region) join->unfit[launch->region] = true;
@@ -382,35 +393,58 @@ static enum cts_status find_occupancy(const struct cts_catalogue *catalogue,
     return CTS_OK;
 }
 
+static enum cts_status begin_join(struct join *join, struct stream **streams,
+                                  const struct cts_path_source *source, struct cts_error *error)
+{
+    const size_t regions = source->timeline->region_count;
+    *join->kernels = (struct cts_path_kernels){.region_count = regions};
+    join->timeline = source->timeline;
+    join->kernels->by_region = cts_array_zeroed(regions, sizeof *join->kernels->by_region, error);
+    join->region_of =
+        cts_array_zeroed(join->catalogue->kernel_count, sizeof *join->region_of, error);
+    join->unfit = cts_array_zeroed(regions, sizeof *join->unfit, error);
+    if (!join->kernels->by_region || !join->region_of || !join->unfit) return CTS_MEMORY;
+    for (size_t i = 0; i < regions; i++)
+        join->kernels->by_region[i] = (struct cts_path_kernel){NAN, NAN};
+    for (size_t i = 0; i < join->catalogue->kernel_count; i++) join->region_of[i] = NONE;
+    const enum cts_status status = read_streams(source, streams, &join->stream_count, error);
+    join->streams = *streams;
+    return status;
+}
+
+static void end_join(struct join *join, struct stream *streams, enum cts_status status)
+{
+    for (size_t i = 0; streams && i < join->timeline->location_count; i++) free(streams[i].items);
+    free(streams);
+    free(join->region_of);
+    free(join->unfit);
+    if (status) cts_path_kernels_release(join->kernels);
+}
+
 enum cts_status cts_path_kernels_find(const struct cts_path_source *source,
                                       const struct cts_catalogue *catalogue,
                                       const struct cts_access_result *access,
                                       struct cts_path_kernels *kernels, struct cts_error *error)
 {
-    const size_t regions = source->timeline->region_count;
     struct stream *streams = NULL;
-    size_t count = 0;
-    *kernels = (struct cts_path_kernels){.region_count = regions};
-    kernels->by_region = cts_array_zeroed(regions, sizeof *kernels->by_region, error);
-    struct join join = {.timeline = source->timeline, .catalogue = catalogue, .kernels = kernels};
-    join.region_of = cts_array_zeroed(catalogue->kernel_count, sizeof *join.region_of, error);
-    join.unfit = cts_array_zeroed(regions, sizeof *join.unfit, error);
-    enum cts_status status =
-        kernels->by_region && join.region_of && join.unfit ? CTS_OK : CTS_MEMORY;
-    for (size_t i = 0; !status && i < regions; i++)
-        kernels->by_region[i] = (struct cts_path_kernel){NAN, NAN};
-    for (size_t i = 0; !status && i < catalogue->kernel_count; i++) join.region_of[i] = NONE;
-    if (!status) status = read_streams(source, &streams, &count, error);
-    if (!status) status = find_occupancy(catalogue, streams, count, kernels, error);
-    join.streams = streams;
-    join.stream_count = count;
+    struct join join = {.catalogue = catalogue, .kernels = kernels};
+    enum cts_status status = begin_join(&join, &streams, source, error);
+    if (!status) status = find_occupancy(catalogue, streams, join.stream_count, kernels, error);
     if (!status && access) status = join_all(&join, error);
     if (!status && access) status = find_efficiency(&join, access, error);
-    for (size_t i = 0; streams && i < source->timeline->location_count; i++) free(streams[i].items);
-    free(streams);
-    free(join.region_of);
-    free(join.unfit);
-    if (status) cts_path_kernels_release(kernels);
+    end_join(&join, streams, status);
+    return status;
+}
+
+enum cts_status cts_path_launch_times(const struct cts_path_source *source,
+                                      const struct cts_catalogue *catalogue, uint64_t *launch_ns,
+                                      struct cts_path_kernels *kernels, struct cts_error *error)
+{
+    struct stream *streams = NULL;
+    struct join join = {.catalogue = catalogue, .kernels = kernels, .launch_ns = launch_ns};
+    enum cts_status status = begin_join(&join, &streams, source, error);
+    if (!status) status = join_all(&join, error);
+    end_join(&join, streams, status);
     return status;
 }
 

@@ -30,6 +30,13 @@ CTS_MUST_CHECK enum cts_status cts_path_kernels_find(const struct cts_path_sourc
                                                      const struct cts_access_result *access,
                                                      struct cts_path_kernels *kernels,
                                                      struct cts_error *error);
+/* How long each launch of the catalogue took in the timeline: launch_ns[launch], 0 where it is not
+ * known. `kernels` gets the mismatches only. */
+CTS_MUST_CHECK enum cts_status cts_path_launch_times(const struct cts_path_source *source,
+                                                     const struct cts_catalogue *catalogue,
+                                                     uint64_t *launch_ns,
+                                                     struct cts_path_kernels *kernels,
+                                                     struct cts_error *error);
 void cts_path_kernels_release(struct cts_path_kernels *kernels);
 
 /* Warps of such CTAs that fit into a multiprocessor over those that it can hold; NaN: the compute

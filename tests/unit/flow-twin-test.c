@@ -140,17 +140,20 @@ static void make_tables(struct program *p)
 static void make_record(const struct program *p, unsigned cta, struct record *r)
 {
     const unsigned part = SLOT_BYTES / CTAS;
+    /* Producers and consumers also load a table, which both need. */
+    const bool is_table = p->role != ANY && chance(25);
+    const unsigned slot = (p->slot + is_table) % SLOTS;
     *r = (struct record){.site = below(SITES), .space = CTS_SPACE_GLOBAL};
     for (unsigned tries = 0; p->role && tries < 20; tries++) {
         const struct cts_site *const site = &p->sites[r->site];
-        if (!site->is_volatile && site->operation == (p->role == PRODUCES ? CTS_STORE : CTS_LOAD))
-            break;
+        const bool is_store = p->role == PRODUCES && !is_table;
+        if (!site->is_volatile && site->operation == (is_store ? CTS_STORE : CTS_LOAD)) break;
         r->site = below(SITES);
     }
     const uint32_t width = p->sites[r->site].width_bytes;
     const bool is_tiled = p->is_plain && p->is_tiled;
     const uint64_t start =
-        p->is_plain ? region + p->slot * SLOT_BYTES + (is_tiled ? cta * part : 0) : region;
+        p->is_plain ? region + slot * SLOT_BYTES + (is_tiled ? cta * part : 0) : region;
     const uint64_t size = is_tiled ? part : p->is_plain ? SLOT_BYTES : REGION_BYTES;
     for (;;) {
         r->mask = chance(60) ? UINT32_MAX : (uint32_t)random_u64() | 1;
@@ -1727,6 +1730,8 @@ static void compare_waits(struct twin *t, const struct cts_flow_result *flow)
 
 /* ---- the twin: fusion ---- */
 
+static uint64_t maps_seen[CTS_FLOW_MAP_REDUCTION + 1], shared_seen, lessened;
+
 static bool has_detour(const struct twin *t, unsigned from, unsigned at, unsigned to, bool *seen)
 {
     for (unsigned w = at + 1; w <= to; w++) {
@@ -1740,11 +1745,25 @@ static bool has_detour(const struct twin *t, unsigned from, unsigned at, unsigne
     return false;
 }
 
-/* What one kernel made of launches u and v saves; 0: it cannot be one. */
-static uint64_t saved_by(const struct twin *t, unsigned u, unsigned v)
+/* Whether nothing stores over what u wrote to some allocation of which v reads, nor frees it. */
+static bool is_left(const struct twin *t, unsigned u, unsigned v)
+{
+    for (unsigned a = 0; a <= t->p->catalogue.allocation_count; a++) {
+        bool has_end = !edges[u][v][a].raw || !is_device(t->p, a);
+        for (unsigned w = 0; w < t->node_count; w++)
+            has_end |= edges[u][w][a].waw || edges[u][w][a].end;
+        if (!has_end) return true;
+    }
+    return false;
+}
+
+static uint64_t saved[NODES_MAX][NODES_MAX];
+
+/* What one kernel made of launches u and v saves, as far as this run shows; 0: it cannot be one. */
+static uint64_t saved_here(const struct twin *t, unsigned u, unsigned v)
 {
     static const struct twin_edge none;
-    uint64_t saved = 0;
+    uint64_t sum = 0;
     if (t->nodes[u].kind != CTS_FLOW_LAUNCH || t->nodes[v].kind != CTS_FLOW_LAUNCH) return 0;
     for (unsigned a = 0; a <= t->p->catalogue.allocation_count; a++) {
         const struct twin_edge *const e = &edges[u][v][a];
@@ -1754,15 +1773,35 @@ static uint64_t saved_by(const struct twin *t, unsigned u, unsigned v)
         unsigned others = 0;
         for (unsigned w = 0; w < t->node_count; w++)
             others += w != v && (edges[u][w][a].raw || edges[u][w][a].race);
-        saved += e->raw * (others ? 1 : 2);
+        sum += e->raw * (others ? 1 : 2);
     }
     const uint64_t touched =
         uses[u].read_bytes + uses[u].written_bytes + uses[v].read_bytes + uses[v].written_bytes;
     bool seen[NODES_MAX] = {false};
-    if (saved < touched / 8 || is_twin_unknown(t, u) || is_twin_unknown(t, v) || is_told(t, u, v) ||
+    if (sum < touched / 8 || is_twin_unknown(t, u) || is_twin_unknown(t, v) || is_told(t, u, v) ||
         find_group(u) == find_group(v) || has_detour(t, u, u, v, seen))
         return 0;
-    return saved;
+    return sum;
+}
+
+/* saved[u][v]; what is left when the run ends saves no more than the pair like it before. */
+static void find_saved(const struct twin *t)
+{
+    const struct cts_launch *const launches = t->p->launches;
+    for (unsigned v = 0; v < t->node_count; v++)
+        for (unsigned u = 0; u < v; u++) {
+            uint64_t before = UINT64_MAX;
+            saved[u][v] = saved_here(t, u, v);
+            for (unsigned b = 0; saved[u][v] && is_left(t, u, v) && b <= v; b++)
+                for (unsigned a = 0; a < (b < v ? b : u); a++)
+                    if (saved[a][b] &&
+                        launches[t->nodes[a].index].kernel == launches[t->nodes[u].index].kernel &&
+                        launches[t->nodes[b].index].kernel == launches[t->nodes[v].index].kernel &&
+                        twin_edges_between(t, a, b).raw == twin_edges_between(t, u, v).raw)
+                        before = saved[a][b];
+            lessened += before < saved[u][v];
+            if (before < saved[u][v]) saved[u][v] = before;
+        }
 }
 
 /* pairs[w][r]: CTA r of the one set has a byte of CTA w of the other; returns how many bytes are in
@@ -1817,16 +1856,36 @@ static enum cts_flow_map twin_map(const struct twin *t, unsigned u, unsigned v)
     return count < CTAS * CTAS / 2 ? CTS_FLOW_MAP_NEIGHBOUR : CTS_FLOW_MAP_OTHER;
 }
 
+/* Bytes that a CTA of u and the same one of v load, or, as all CTAs are neighbours, any; u must not
+ * store them. */
+static uint64_t shared_by(const struct twin *t, unsigned u, unsigned v, enum cts_flow_map map)
+{
+    const size_t from = t->nodes[u].index, to = t->nodes[v].index;
+    uint64_t count = 0;
+    if (map != CTS_FLOW_MAP_SAME_CTA && map != CTS_FLOW_MAP_NEIGHBOUR) return 0;
+    for (unsigned i = 0; i < REGION_BYTES; i++) {
+        bool is_shared = false, is_stored = false;
+        for (unsigned a = 0; a < CTAS; a++) {
+            is_stored |= all_stored[from][a][i];
+            for (unsigned b = 0; b < CTAS; b++)
+                is_shared |= (a == b || map == CTS_FLOW_MAP_NEIGHBOUR) && all_loaded[from][a][i] &&
+                             all_loaded[to][b][i];
+        }
+        count += is_shared && !is_stored;
+    }
+    shared_seen += count;
+    return count;
+}
+
 /* The pair that is mapped for u -> v: the first of the same kernels and bytes. */
 static void first_like(const struct twin *t, unsigned *u, unsigned *v)
 {
     const struct cts_launch *const from = &t->p->launches[t->nodes[*u].index];
     const struct cts_launch *const to = &t->p->launches[t->nodes[*v].index];
-    const uint64_t saved = saved_by(t, *u, *v);
+    const uint64_t wanted = saved[*u][*v];
     for (unsigned b = 0; b <= *v; b++)
         for (unsigned a = 0; a < b; a++) {
-            if (saved_by(t, a, b) != saved ||
-                t->p->launches[t->nodes[a].index].kernel != from->kernel ||
+            if (saved[a][b] != wanted || t->p->launches[t->nodes[a].index].kernel != from->kernel ||
                 t->p->launches[t->nodes[b].index].kernel != to->kernel)
                 continue;
             *u = a;
@@ -1835,23 +1894,21 @@ static void first_like(const struct twin *t, unsigned *u, unsigned *v)
         }
 }
 
-static uint64_t maps_seen[CTS_FLOW_MAP_REDUCTION + 1];
-
 static uint64_t compare_fusion(const struct twin *t, const struct cts_flow_result *flow)
 {
     enum { MAPS = CTS_FLOW_MAP_REDUCTION + 1 };
     uint64_t counts[MAPS] = {0}, sums[MAPS] = {0}, all = 0;
+    find_saved(t);
     for (unsigned u = 0; u < t->node_count; u++)
         for (unsigned v = u + 1; v < t->node_count; v++) {
-            const uint64_t saved = saved_by(t, u, v);
             unsigned a = u, b = v;
-            if (!saved) continue;
+            if (!saved[u][v]) continue;
             first_like(t, &a, &b);
             const enum cts_flow_map map = twin_map(t, a, b);
             all += map != CTS_FLOW_MAP_OTHER;
             maps_seen[map]++;
             counts[map]++;
-            sums[map] += saved;
+            sums[map] += saved[u][v] + shared_by(t, a, b, map);
         }
     for (size_t i = 0; i < flow->finding_count; i++) {
         if (flow->findings[i].kind != CTS_FLOW_FUSION) continue;
@@ -1974,7 +2031,7 @@ static void same_as_the_twin(void **state)
     const unsigned first = one ? (unsigned)strtoul(one, NULL, 10) : 0;
     const unsigned count = one ? 1 : cts_test_count(PROGRAMS_QUICK, PROGRAMS);
     uint64_t folded = 0, races = 0, possible = 0, edge_sum = 0, needless = 0, reused = 0,
-             fusions = 0;
+             fusions = 0, unmapped = 0;
     for (seed = first; seed < first + count; seed++) {
         random_start(seed);
         make_program(p);
@@ -1985,7 +2042,9 @@ static void same_as_the_twin(void **state)
                                                  .release = cts_acc_batch_release};
         struct cts_flow_result flow;
         struct cts_error error;
-        const struct cts_flow_options options = {.threads = 1 + seed % 3};
+        /* Every second program is mapped in windows of a few runs. */
+        const struct cts_flow_options options = {.threads = 1 + seed % 3,
+                                                 .runs_at_a_time = seed % 2 ? 24 : 0};
         if (cts_flow_analyze(&p->catalogue, &source, &options, &flow, &error))
             fail_msg("seed %u: %s", seed, error.text);
         t->p = p;
@@ -2007,6 +2066,7 @@ static void same_as_the_twin(void **state)
         races += flow.race_pairs;
         possible += flow.possible_pairs;
         edge_sum += flow.walk.edge_count;
+        unmapped += flow.unmapped_pairs;
         cts_flow_release(&flow);
     }
     print_message(
@@ -2019,7 +2079,10 @@ static void same_as_the_twin(void **state)
         (unsigned long long)maps_seen[CTS_FLOW_MAP_NEIGHBOUR],
         (unsigned long long)maps_seen[CTS_FLOW_MAP_REDUCTION],
         (unsigned long long)needless_waits_seen, (unsigned long long)waits_seen);
-    assert_true(one || folded > 0);
+    print_message("%llu shared bytes, %llu pairs at the end of a run that save less\n",
+                  (unsigned long long)shared_seen, (unsigned long long)lessened);
+    assert_true(one || (folded > 0 && shared_seen > 0));
+    assert_int_equal(unmapped, 0);
     assert_true(one ||
                 (races > count && possible > count && needless > 0 && reused > 0 && fusions > 0));
     free(p);

@@ -63,12 +63,12 @@ static struct join *begin(void)
     const uint32_t host = trace_rank(j->trace);
     const uint32_t first = trace_stream(j->trace, host, 13);
     const uint32_t second = trace_stream(j->trace, host, 14);
-    (void)trace_stream(j->trace, host, 7); /* without kernels */
-    add_kernel(j->trace, first, 10, "a kernel", 4, 32);
+    (void)trace_stream(j->trace, host, 7);                   /* without kernels */
+    add_kernel(j->trace, first, 10, "void a kernel", 4, 32); /* a template's name */
     add_kernel(j->trace, first, 20, "b kernel", 5, 32);
     trace_call(j->trace, first, 30, 40, "cuMemsetD8"); /* no kernel */
     add_kernel(j->trace, second, 10, "b kernel", 6, 64);
-    j->a = trace_region(j->trace, "a kernel");
+    j->a = trace_region(j->trace, "void a kernel");
     j->b = trace_region(j->trace, "b kernel");
     j->kernels[0] = (struct cts_kernel){.kernel = 0, .name = "a kernel"};
     j->kernels[1] = (struct cts_kernel){.kernel = 1, .name = "?", .mangled = "b kernel"};
@@ -227,13 +227,41 @@ static void another_stream(void **state)
     end_join(j);
 }
 
+static void times_are_those_of_the_launches(void **state)
+{
+    (void)state;
+    struct join *const j = begin();
+    const struct cts_path_source source = trace_source(j->trace);
+    uint64_t launch_ns[3] = {0};
+    struct cts_error error;
+    if (cts_path_launch_times(&source, &j->catalogue, launch_ns, &j->result, &error))
+        fail_msg("%s", error.text);
+    assert_int_equal(j->result.mismatches, 0);
+    for (unsigned i = 0; i < 3; i++) assert_int_equal(launch_ns[i], 9);
+    cts_path_kernels_release(&j->result);
+    j->launches[2].grid[0] = 7; /* the second of its stream: its time is not known */
+    memset(launch_ns, 0, sizeof launch_ns);
+    if (cts_path_launch_times(&source, &j->catalogue, launch_ns, &j->result, &error))
+        fail_msg("%s", error.text);
+    assert_int_equal(j->result.mismatches, 1);
+    assert_int_equal(launch_ns[0], 9);
+    assert_int_equal(launch_ns[1], 9);
+    assert_int_equal(launch_ns[2], 0);
+    end_join(j);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(occupancy),        cmocka_unit_test(all_fit),
-        cmocka_unit_test(without_accesses), cmocka_unit_test(another_grid),
-        cmocka_unit_test(another_kernel),   cmocka_unit_test(another_count),
-        cmocka_unit_test(another_stream),   cmocka_unit_test(default_stream),
+        cmocka_unit_test(occupancy),
+        cmocka_unit_test(all_fit),
+        cmocka_unit_test(without_accesses),
+        cmocka_unit_test(another_grid),
+        cmocka_unit_test(another_kernel),
+        cmocka_unit_test(another_count),
+        cmocka_unit_test(another_stream),
+        cmocka_unit_test(default_stream),
+        cmocka_unit_test(times_are_those_of_the_launches),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

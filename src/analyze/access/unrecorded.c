@@ -13,8 +13,13 @@ static bool begins_with(const char *text, const char *beginning)
 /* Instructions that load global memory, if they touch it at all. */
 static bool only_loads(const char *what)
 {
-    return begins_with(what, "texture fetches") || begins_with(what, "operands of ") ||
-           begins_with(what, "tensor loads");
+    return begins_with(what, "texture fetches") || begins_with(what, "tensor loads");
+}
+
+/* Operands in shared or tensor memory. */
+static bool is_on_chip(const char *what)
+{
+    return begins_with(what, "operands of ");
 }
 
 static bool stores_tensors(const char *what)
@@ -63,7 +68,7 @@ static bool has_other_maps(const char *what)
 
 static enum cts_access_hidden where_of(const char *what, bool stores)
 {
-    if (has_other_maps(what)) return CTS_HIDDEN_NOWHERE;
+    if (has_other_maps(what) || is_on_chip(what)) return CTS_HIDDEN_NOWHERE;
     if (stores && only_loads(what)) return CTS_HIDDEN_NOWHERE;
     return stores && stores_tensors(what) ? CTS_HIDDEN_IN_TENSORS : CTS_HIDDEN_ANYWHERE;
 }

@@ -65,6 +65,9 @@ enum cts_status cts_flow_add(struct cts_flow_result *flow, const struct cts_flow
                        sizeof *flow->findings, error))
         return CTS_MEMORY;
     flow->findings[flow->finding_count] = *finding;
+    flow->findings[flow->finding_count].traffic_bytes = cts_flow_traffic(flow, finding);
+    flow->findings[flow->finding_count].saved_ns =
+        cts_flow_saved_ns(flow, &flow->findings[flow->finding_count]);
     flow->findings[flow->finding_count++].times = 1;
     return CTS_OK;
 }
@@ -84,11 +87,6 @@ bool cts_flow_is_required(const struct cts_flow_result *flow, uint32_t u, uint32
     return cts_flow_is_unknown(flow, u) || cts_flow_is_unknown(flow, v) ||
            order->clocks.items[b->host_clock + a->chain] > a->position ||
            flow->walk.signal_group[u] == flow->walk.signal_group[v];
-}
-
-uint64_t cts_flow_touched_bytes(const struct cts_flow_result *flow, uint32_t node)
-{
-    return flow->walk.uses[node].read_bytes + flow->walk.uses[node].written_bytes;
 }
 
 bool cts_flow_is_hidden_after(const struct cts_flow_result *flow, uint32_t node, bool stores)

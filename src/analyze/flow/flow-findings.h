@@ -19,6 +19,15 @@ CTS_MUST_CHECK enum cts_status cts_flow_add(struct cts_flow_result *flow,
                                             const struct cts_flow_finding *finding,
                                             struct cts_error *error);
 
+/* Traffic of device memory that a fix saves at most, one time. */
+uint64_t cts_flow_traffic(const struct cts_flow_result *flow,
+                          const struct cts_flow_finding *finding);
+/* At which rate launches move bytes: bytes_per_ns and rate_node, from launch_ns. */
+void cts_flow_find_rate(struct cts_flow_result *flow);
+/* The time of traffic_bytes, or of the launch that goes; 0: unknown. */
+uint64_t cts_flow_saved_ns(const struct cts_flow_result *flow,
+                           const struct cts_flow_finding *finding);
+
 /* Whether a node may touch, or tell, what the run does not show: it needs all order that it has. */
 bool cts_flow_is_unknown(const struct cts_flow_result *flow, uint32_t node);
 /* Whether u has to stay before v, two works, whatever data they use: one is unknown, the host knew

@@ -1,29 +1,17 @@
-/* The runs of bytes that each launch's CTAs store and load, sorted by address, meet page by page.
- * Every pair of CTAs that share a byte is asked what it rules out, until nothing is left. */
+/* The runs of bytes that each launch's CTAs store and load meet page by page. Every pair of CTAs
+ * that share a byte is asked what it rules out, until nothing is left. */
 #include "analyze/flow/flow-map.h"
 
-#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "analyze/bits.h"
+#include "analyze/flow/flow-runs.h"
 #include "common/array.h"
 
-enum { RUNS_MAX = 8 << 20, CTAS_MAX = 16 << 20, REACH = 2 };
+enum { RUNS_AT_A_TIME = 8 << 20, CTAS_MAX = 16 << 20, REACH = 2 };
 enum { OFFSETS = (2 * REACH + 1) * (2 * REACH + 1) * (2 * REACH + 1), OFFSET_WORDS = 2 };
 _Static_assert(OFFSETS <= 64 * OFFSET_WORDS, "a bit for each offset of a neighbour");
-
-struct runs {
-    struct cts_flow_cta_run *items;
-    size_t count, capacity;
-};
-
-/* What a launch's CTAs touch. */
-struct side {
-    struct runs loads, stores;
-    bool is_too_much;
-    pthread_mutex_t lock;
-};
 
 /* What the pairs of CTAs so far allow. */
 struct relation {
@@ -35,35 +23,6 @@ struct relation {
     uint64_t (*offsets)[OFFSET_WORDS]; /* by CTA of `to`: which neighbours it has */
     uint64_t near_pairs;
 };
-
-/* ---- runs ---- */
-
-static enum cts_status take_run(void *state, const struct cts_flow_cta_run *run,
-                                struct cts_error *error)
-{
-    struct side *const side = state;
-    struct runs *const runs = run->is_store ? &side->stores : &side->loads;
-    enum cts_status status = CTS_OK;
-    pthread_mutex_lock(&side->lock);
-    if (runs->count == RUNS_MAX)
-        side->is_too_much = true;
-    else if (!(status = CTS_ARRAY_RESERVE(runs, runs->count + 1, error)))
-        runs->items[runs->count++] = *run;
-    pthread_mutex_unlock(&side->lock);
-    return status;
-}
-
-static int by_start(const void *left, const void *right)
-{
-    const struct cts_flow_cta_run *const a = left, *const b = right;
-    if (a->start != b->start) return a->start < b->start ? -1 : 1;
-    return (a->cta > b->cta) - (a->cta < b->cta);
-}
-
-static void sort(struct runs *runs)
-{
-    if (runs->count) qsort(runs->items, runs->count, sizeof *runs->items, by_start);
-}
 
 /* ---- a pair of CTAs ---- */
 
@@ -120,8 +79,8 @@ static void set_run(uint64_t *words, const struct cts_flow_cta_run *run)
 }
 
 /* Pairs of CTAs with a common byte; *bytes: how many bytes are common, if not NULL. */
-static void meet(struct relation *relation, const struct runs *writers, const struct runs *readers,
-                 uint64_t *bytes)
+static void meet(struct relation *relation, const struct cts_flow_runs *writers,
+                 const struct cts_flow_runs *readers, uint64_t *bytes)
 {
     for (size_t w = 0, r = 0; w < writers->count && is_open(relation);) {
         const uint64_t page = page_of(&writers->items[w]);
@@ -140,6 +99,93 @@ static void meet(struct relation *relation, const struct runs *writers, const st
         for (unsigned i = 0; bytes && i < CTS_BITS_PAGE_WORDS; i++)
             *bytes += cts_bits_count(stored[i] & read[i]);
         w = end;
+    }
+}
+
+/* ---- what both load ---- */
+
+/* The runs of a page: [begin, end) of the runs. */
+struct page_runs {
+    const struct cts_flow_runs *runs;
+    size_t begin, end;
+    uint64_t longest; /* bytes of a run */
+};
+
+static void next_page(struct page_runs *at, uint64_t page)
+{
+    const struct cts_flow_runs *const runs = at->runs;
+    at->begin = at->end;
+    while (at->begin < runs->count && page_of(&runs->items[at->begin]) < page) at->begin++;
+    at->longest = 0;
+    for (at->end = at->begin; at->end < runs->count && page_of(&runs->items[at->end]) == page;
+         at->end++) {
+        const uint64_t length = runs->items[at->end].end - runs->items[at->end].start;
+        if (length > at->longest) at->longest = length;
+    }
+}
+
+static bool covers(const uint64_t *words, const struct cts_flow_cta_run *run)
+{
+    const unsigned first = run->start & 4095, end = (unsigned)((run->end - 1) & 4095) + 1;
+    for (unsigned w = first / 64; w <= (end - 1) / 64; w++)
+        if (cts_bits_mask(w, first, end) & ~words[w]) return false;
+    return true;
+}
+
+/* The first run of the page that may reach beyond an address. */
+static size_t first_beyond(const struct page_runs *at, uint64_t address)
+{
+    size_t low = at->begin, high = at->end;
+    while (low < high) {
+        const size_t middle = low + (high - low) / 2;
+        if (at->runs->items[middle].start + at->longest > address)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return low;
+}
+
+/* Bytes that a CTA of `to` and the same CTA of `from` load, or (near) one next to it. */
+static void find_shared(const struct relation *relation, const struct page_runs *loads,
+                        const struct cts_flow_cta_run *run, bool near, uint64_t *words)
+{
+    const struct cts_flow_cta_run *const items = loads->runs->items;
+    if (covers(words, run)) return;
+    for (size_t i = first_beyond(loads, run->start); i < loads->end && items[i].start < run->end;
+         i++) {
+        if (items[i].end <= run->start ||
+            (near ? offset_of(relation->to, items[i].cta, run->cta) == OFFSETS
+                  : items[i].cta != run->cta))
+            continue;
+        const struct cts_flow_cta_run both = {
+            .start = items[i].start > run->start ? items[i].start : run->start,
+            .end = items[i].end < run->end ? items[i].end : run->end};
+        set_run(words, &both);
+        if (covers(words, run)) return;
+    }
+}
+
+/* Adds to `shared` what both load and `from` does not store, by same CTA and by neighbours. */
+static void add_shared(const struct relation *relation, const struct cts_flow_side sides[2],
+                       uint64_t shared[2])
+{
+    const struct cts_flow_runs *const to = &sides[1].loads;
+    struct page_runs loads = {.runs = &sides[0].loads}, stores = {.runs = &sides[0].stores};
+    for (size_t begin = 0, end; begin < to->count; begin = end) {
+        const uint64_t page = page_of(&to->items[begin]);
+        uint64_t stored[CTS_BITS_PAGE_WORDS] = {0}, words[2][CTS_BITS_PAGE_WORDS] = {{0}};
+        next_page(&loads, page);
+        next_page(&stores, page);
+        for (size_t i = stores.begin; i < stores.end; i++) set_run(stored, &stores.runs->items[i]);
+        for (end = begin; end < to->count && page_of(&to->items[end]) == page; end++) {
+            if (loads.begin == loads.end) continue;
+            if (relation->is_same) find_shared(relation, &loads, &to->items[end], false, words[0]);
+            if (relation->is_near) find_shared(relation, &loads, &to->items[end], true, words[1]);
+        }
+        for (unsigned near = 0; near < 2; near++)
+            for (unsigned w = 0; w < CTS_BITS_PAGE_WORDS; w++)
+                shared[near] += cts_bits_count(words[near][w] & ~stored[w]);
     }
 }
 
@@ -169,54 +215,64 @@ static enum cts_flow_map conclude(const struct relation *relation)
                                                             : CTS_FLOW_MAP_OTHER;
 }
 
-static enum cts_status map_sides(struct relation *relation, const struct cts_flow_pair *pair,
-                                 const struct side sides[2], enum cts_flow_map *map,
-                                 struct cts_error *error)
+struct mapper {
+    struct relation data; /* of what passes */
+    struct relation
+        overwrites; /* of what `to` stores and `from` touched: none but of the same CTA */
+    bool has_overwrites;
+    uint64_t bytes;     /* that pass */
+    uint64_t shared[2]; /* by same CTA, by neighbours */
+};
+
+static enum cts_status take_window(void *state, const struct cts_flow_side sides[2], bool *done,
+                                   struct cts_error *error)
 {
-    uint64_t bytes = 0;
-    const enum cts_status status = start(relation, error);
-    if (status) return status;
-    meet(relation, &sides[0].stores, &sides[1].loads, &bytes);
-    const bool is_all = is_open(relation) && bytes == pair->raw_bytes;
-    *map = is_all ? conclude(relation) : CTS_FLOW_MAP_OTHER;
-    if (!*map || !pair->has_overwrites) return CTS_OK;
-    /* One kernel would store while other CTAs of it still load. */
-    relation->is_near = relation->is_reduction = false;
-    relation->is_same = relation->from_ctas == relation->to_ctas;
-    meet(relation, &sides[0].stores, &sides[1].stores, NULL);
-    meet(relation, &sides[0].loads, &sides[1].stores, NULL);
-    if (!relation->is_same) *map = CTS_FLOW_MAP_OTHER;
+    struct mapper *const mapper = state;
+    (void)error;
+    meet(&mapper->data, &sides[0].stores, &sides[1].loads, &mapper->bytes);
+    if (mapper->has_overwrites) { /* one kernel would store while other CTAs of it still load */
+        meet(&mapper->overwrites, &sides[0].stores, &sides[1].stores, NULL);
+        meet(&mapper->overwrites, &sides[0].loads, &sides[1].stores, NULL);
+    }
+    *done = !is_open(&mapper->data) || !mapper->overwrites.is_same;
+    if (!*done) add_shared(&mapper->data, sides, mapper->shared);
     return CTS_OK;
 }
 
-enum cts_status cts_flow_map_pair(struct cts_flow_toucher *toucher,
-                                  const struct cts_catalogue *catalogue,
-                                  const struct cts_flow_pair *pair, enum cts_flow_map *map,
-                                  struct cts_error *error)
+static void say(const struct mapper *mapper, const struct cts_flow_pair *pair,
+                struct cts_flow_mapping *mapping)
 {
-    struct side sides[2] = {0};
-    struct relation relation = {.from = &catalogue->launches[pair->from],
-                                .to = &catalogue->launches[pair->to]};
-    *map = CTS_FLOW_MAP_OTHER;
-    enum cts_status status = cts_walk_count_ctas(relation.from, &relation.from_ctas, error);
-    if (!status) status = cts_walk_count_ctas(relation.to, &relation.to_ctas, error);
-    if (status || relation.from_ctas > CTAS_MAX || relation.to_ctas > CTAS_MAX) return status;
-    for (unsigned i = 0; i < 2; i++) pthread_mutex_init(&sides[i].lock, NULL);
-    status = cts_flow_touch_ctas(toucher, pair->from, take_run, &sides[0], error);
-    if (!status) status = cts_flow_touch_ctas(toucher, pair->to, take_run, &sides[1], error);
-    for (unsigned i = 0; i < 2; i++) {
-        sort(&sides[i].loads);
-        sort(&sides[i].stores);
-    }
-    if (!status && !sides[0].is_too_much && !sides[1].is_too_much)
-        status = map_sides(&relation, pair, sides, map, error);
-    for (unsigned i = 0; i < 2; i++) {
-        pthread_mutex_destroy(&sides[i].lock);
-        free(sides[i].loads.items);
-        free(sides[i].stores.items);
-    }
-    free(relation.reader_of);
-    free(relation.writers_of);
-    free(relation.offsets);
+    if (!is_open(&mapper->data) || mapper->bytes != pair->raw_bytes || !mapper->overwrites.is_same)
+        return;
+    mapping->map = conclude(&mapper->data);
+    if (mapping->map == CTS_FLOW_MAP_SAME_CTA) mapping->shared_bytes = mapper->shared[0];
+    if (mapping->map == CTS_FLOW_MAP_NEIGHBOUR) mapping->shared_bytes = mapper->shared[1];
+}
+
+enum cts_status cts_flow_map_pair(struct cts_flow_toucher *toucher, size_t at_a_time,
+                                  const struct cts_flow_pair *pair,
+                                  struct cts_flow_mapping *mapping, struct cts_error *error)
+{
+    const struct cts_launch *const launches = cts_flow_toucher_catalogue(toucher)->launches;
+    struct mapper mapper = {.data = {.from = &launches[pair->from], .to = &launches[pair->to]},
+                            .has_overwrites = pair->has_overwrites};
+    struct relation *const data = &mapper.data;
+    *mapping = (struct cts_flow_mapping){.map = CTS_FLOW_MAP_OTHER};
+    enum cts_status status = cts_walk_count_ctas(data->from, &data->from_ctas, error);
+    if (!status) status = cts_walk_count_ctas(data->to, &data->to_ctas, error);
+    if (status) return status;
+    mapping->is_too_much = data->from_ctas > CTAS_MAX || data->to_ctas > CTAS_MAX;
+    if (mapping->is_too_much) return CTS_OK;
+    status = start(data, error);
+    mapper.overwrites.is_same = !mapper.has_overwrites || data->from_ctas == data->to_ctas;
+    struct cts_flow_windows windows = {.toucher = toucher,
+                                       .launches = {pair->from, pair->to},
+                                       .at_a_time = at_a_time ? at_a_time : RUNS_AT_A_TIME};
+    if (!status) status = cts_flow_each_window(&windows, take_window, &mapper, error);
+    mapping->is_too_much = windows.is_too_much;
+    if (!status && !mapping->is_too_much) say(&mapper, pair, mapping);
+    free(data->reader_of);
+    free(data->writers_of);
+    free(data->offsets);
     return status;
 }

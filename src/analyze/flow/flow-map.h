@@ -30,12 +30,21 @@ struct cts_flow_pair {
     bool has_overwrites; /* `to` stores what `from` touched */
 };
 
-/* What the CTAs of the two have to do with each other. CTS_FLOW_MAP_OTHER: broadcast, all-to-all,
- * irregular, more than 8 M runs of bytes; bytes that atomics carry; or overwrites of what other
- * CTAs touched. CTS_FORMAT, CTS_IO, CTS_MEMORY. */
-CTS_MUST_CHECK enum cts_status cts_flow_map_pair(struct cts_flow_toucher *toucher,
-                                                 const struct cts_catalogue *catalogue,
+/* What the CTAs of the two have to do with each other. */
+struct cts_flow_mapping {
+    enum cts_flow_map map;
+    /* That both launches load, and `from` does not store: in the same CTA, or, if the map is that
+     * of neighbours, in CTAs that are neighbours. */
+    uint64_t shared_bytes;
+    bool is_too_much; /* not mapped: too many runs of bytes, or CTAs */
+};
+
+/* CTS_FLOW_MAP_OTHER: broadcast, all-to-all, irregular; bytes that atomics carry; overwrites of
+ * what other CTAs touched; or not mapped. `at_a_time`: of how many runs of bytes memory may be
+ * taken; 0: 8 Mi. CTS_FORMAT, CTS_IO, CTS_MEMORY. */
+CTS_MUST_CHECK enum cts_status cts_flow_map_pair(struct cts_flow_toucher *toucher, size_t at_a_time,
                                                  const struct cts_flow_pair *pair,
-                                                 enum cts_flow_map *map, struct cts_error *error);
+                                                 struct cts_flow_mapping *mapping,
+                                                 struct cts_error *error);
 
 #endif

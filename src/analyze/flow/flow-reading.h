@@ -14,6 +14,7 @@ struct cts_flow_touch_options {
     const struct cts_catalogue *catalogue; /* borrowed, as the source */
     const struct cts_access_source *source;
     unsigned threads;              /* 0: one for each processor */
+    size_t runs_at_a_time;         /* of bytes, to map a pair: flow-map.h */
     struct cts_progress *progress; /* NULL: none */
 };
 

@@ -505,6 +505,11 @@ enum cts_status cts_flow_toucher_new(const struct cts_flow_touch_options *option
     return status;
 }
 
+const struct cts_catalogue *cts_flow_toucher_catalogue(const struct cts_flow_toucher *toucher)
+{
+    return toucher->reading.options.catalogue;
+}
+
 void cts_flow_toucher_free(struct cts_flow_toucher *toucher)
 {
     if (!toucher) return;

@@ -56,6 +56,7 @@ typedef enum cts_status (*cts_flow_take_cta_run)(void *state, const struct cts_f
 CTS_MUST_CHECK enum cts_status cts_flow_toucher_new(const struct cts_flow_touch_options *options,
                                                     struct cts_flow_toucher **toucher,
                                                     struct cts_error *error);
+const struct cts_catalogue *cts_flow_toucher_catalogue(const struct cts_flow_toucher *toucher);
 void cts_flow_toucher_free(struct cts_flow_toucher *toucher); /* NULL is fine */
 
 /* Gets runs in ascending order: bytes [start, end) of one page of 4 KiB. */

@@ -148,9 +148,19 @@ static int by_key_and_place(const void *left, const void *right)
            (a->finding.allocation < b->finding.allocation);
 }
 
+/* Races first; then what spares traffic; then the rest, which is certain or not. */
+static unsigned rank_of(const struct cts_flow_finding *finding)
+{
+    if (finding->kind <= CTS_FLOW_POSSIBLE_RACE) return (unsigned)finding->kind;
+    const bool is_possible = finding->reason != CTS_FLOW_REASON_CERTAIN;
+    return finding->traffic_bytes ? 2u + is_possible : 4u;
+}
+
 static int by_weight(const void *left, const void *right)
 {
     const struct cts_flow_finding *const a = left, *const b = right;
+    if (rank_of(a) != rank_of(b)) return rank_of(a) < rank_of(b) ? -1 : 1;
+    if (a->traffic_bytes != b->traffic_bytes) return a->traffic_bytes > b->traffic_bytes ? -1 : 1;
     if (a->kind != b->kind) return a->kind < b->kind ? -1 : 1;
     if (a->reason != b->reason) return a->reason < b->reason ? -1 : 1;
     if (a->bytes != b->bytes) return a->bytes > b->bytes ? -1 : 1;
@@ -172,6 +182,8 @@ static enum cts_status group(struct cts_flow_result *flow, struct cts_error *err
         if (i && by_key(&keyed[i - 1], &keyed[i]) == 0) {
             flow->findings[kept - 1].times++;
             flow->findings[kept - 1].bytes += keyed[i].finding.bytes;
+            flow->findings[kept - 1].traffic_bytes += keyed[i].finding.traffic_bytes;
+            flow->findings[kept - 1].saved_ns += keyed[i].finding.saved_ns;
         } else {
             flow->findings[kept++] = keyed[i].finding;
         }
@@ -217,6 +229,7 @@ enum cts_status cts_flow_analyze(const struct cts_catalogue *catalogue,
     *flow = (struct cts_flow_result){
         .catalogue = catalogue,
         .least_bytes = options->least_bytes,
+        .launch_ns = options->launch_ns,
         .host_seen = catalogue->host_access_count > 0 || is_set(catalogue, "host_accesses"),
         .values_seen = !catalogue->private_data || is_set(catalogue, "values") ||
                        catalogue->fingerprint_count > 0,
@@ -231,8 +244,11 @@ enum cts_status cts_flow_analyze(const struct cts_catalogue *catalogue,
     enum cts_status status = cts_flow_order_make(catalogue, &sure, &flow->order, error);
     if (!status)
         status = cts_flow_walk_make(catalogue, &flow->order, &walk_options, &flow->walk, error);
-    const struct cts_flow_touch_options touch = {
-        .catalogue = catalogue, .source = source, .threads = options->threads};
+    const struct cts_flow_touch_options touch = {.catalogue = catalogue,
+                                                 .source = source,
+                                                 .threads = options->threads,
+                                                 .runs_at_a_time = options->runs_at_a_time};
+    if (!status) cts_flow_find_rate(flow);
     if (!status) status = find(flow, &touch, error);
     if (!status && !options->each) status = group(flow, error);
     if (status) cts_flow_release(flow);

@@ -117,13 +117,20 @@ struct cts_flow_finding {
     enum cts_flow_map map; /* fusion */
     uint32_t sync;         /* needless wait: index in the catalogue */
     uint64_t times;
-    uint64_t bytes;       /* the evidence and the ceiling, summed over all times */
+    uint64_t bytes;         /* the evidence and the ceiling, summed over all times */
+    uint64_t traffic_bytes; /* that a fix spares at most in device memory (round trips: between
+                               device and host), summed over all times: what is not read and what is
+                               not written */
+    uint64_t saved_ns;      /* that a fix saves at most, summed over all times; 0: not known */
     uint64_t saved_bytes; /* of one time: what a fix spares, as far as findings can be too small */
     uint64_t first, end;  /* addresses; 0: not said */
 };
 
 /* A copy or memset of less takes as long as one of nothing: its launch. */
 #define CTS_FLOW_LEAST_BYTES UINT64_C(1024)
+
+/* A launch that touches less may find it in the L2 cache: it does not show the memory's rate. */
+#define CTS_FLOW_RATE_BYTES (UINT64_C(256) << 20)
 
 /* A work is on the longest chain of the program's order, or of true dependences and what the host
  * waited for. */
@@ -132,6 +139,9 @@ enum { CTS_FLOW_ON_ENFORCED = 1, CTS_FLOW_ON_TRUE = 2 };
 struct cts_flow_options {
     uint64_t least_bytes; /* findings that save less each time are counted only */
     unsigned threads;
+    size_t runs_at_a_time;     /* of bytes, to map a pair of launches; 0: 8 Mi */
+    const uint64_t *launch_ns; /* how long each launch of the catalogue takes; 0: not known. NULL:
+                                  none is. It must outlive the result */
     bool each; /* findings about the same kernels are not one: each has its own node and other */
     struct cts_progress *progress;
 };
@@ -140,7 +150,9 @@ struct cts_flow_result {
     const struct cts_catalogue *catalogue;
     struct cts_flow_order order; /* CTS_FLOW_SURE */
     struct cts_flow_walk walk;
-    struct cts_flow_finding *findings; /* by kind, then bytes, largest first */
+    /* Races; what spares traffic, the certain ones first; the rest. Each by what it spares, then by
+     * kind, then by bytes; the largest first. */
+    struct cts_flow_finding *findings;
     size_t finding_count, finding_capacity;
     uint64_t least_bytes, small_findings; /* findings below the first are the second, each time */
     /* Findings that are not listed because a file suppresses them, or because the baseline has
@@ -151,6 +163,10 @@ struct cts_flow_result {
     uint64_t unjudged_pairs; /* of a launch that is not fully recorded and what it is not ordered
                                 with */
     uint64_t hiding_launches;
+    uint64_t unmapped_pairs;   /* that may be fusions, but have too many runs of bytes or CTAs */
+    const uint64_t *launch_ns; /* as in the options */
+    double bytes_per_ns;       /* the largest rate of a launch of CTS_FLOW_RATE_BYTES; 0: none */
+    uint32_t rate_node;        /* that launch */
     uint64_t allocated_peak_bytes, live_peak_bytes; /* device memory */
     /* Works on the longest chain of nodes that follow each other: in the order of the program, by
      * data, by true dependences. 0: not judged, as the run has host functions. */
