@@ -40,6 +40,7 @@ def compiled(ctascope, *words):
     """The path of the program that `ctascope cc WORDS` makes."""
     ctascope = os.path.abspath(ctascope)
     words = [os.path.abspath(word) if os.path.exists(word) else word for word in words]
+    words.sort(key=lambda word: word.endswith((".cu", ".cpp", ".c")))  # sources last: one order, one program
     key = (words, _tools(ctascope), list(_texts(words)))
     digest = hashlib.sha256(repr(key).encode()).hexdigest()[:16]
     stem = next(os.path.basename(word)[:-3] for word in words if word.endswith(".cu"))

@@ -32,9 +32,9 @@
 /*
  * How many random programs, mutants, ... to try: `quick` in the gate, `full` under --long. Wrong
  * numbers are what the build without sanitizers looks for, with all of `quick`. The thread
- * sanitizer, ten times as slow, looks for races, which any of them has: a quarter. The address
+ * sanitizer, ten times as slow, looks for races, which any of them has: an eighth. The address
  * sanitizer, three times as slow, looks for what code does out of bounds, which hardly depends on
- * the numbers: a third; damaged and hostile files, where it does, have fuzz targets besides. So
+ * the numbers: a sixth; damaged and hostile files, where it does, have fuzz targets besides. So
  * does a test that runs a second time, for the arena that analyses take their memory from
  * (CTS_TEST_ARENA).
  */
@@ -43,12 +43,12 @@ static inline unsigned cts_test_count(unsigned quick, unsigned full)
     const char *const chosen = getenv("CTS_TEST_LONG");
     if (chosen && *chosen && *chosen != '0') return full;
 #ifdef CTS_TESTS_UNDER_TSAN
-    return (quick + 3) / 4;
+    return (quick + 7) / 8;
 #elif defined(CTS_TESTS_UNDER_ASAN)
-    return (quick + 2) / 3;
+    return (quick + 5) / 6;
 #else
     const char *const again = getenv("CTS_TEST_ARENA");
-    return again && *again ? (quick + 2) / 3 : quick;
+    return again && *again ? (quick + 5) / 6 : quick;
 #endif
 }
 

@@ -25,6 +25,7 @@ import tempfile
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(1, os.path.join(HERE, ".."))
 sys.dont_write_bytecode = True
+from compiled import compiled  # noqa: E402
 from count import test_count  # noqa: E402
 
 LIMIT_S = 120  # ends what hangs; nothing here takes a second
@@ -301,10 +302,7 @@ class Trial:
         shutil.copy(os.path.join(HERE, "..", "fuzz", "corpus", "nsys", "new"),
                     os.path.join(self.folder, "nsys.sqlite"))
         run(self.ctascope, "export", "r", "-o", "x.trc")
-        program = os.path.join(self.folder, "program")
-        run(self.ctascope, "cc", os.path.join(HERE, "..", "record", "programs", "launches.cu"), "-O2",
-            "-o", program)
-        return program
+        return compiled(self.ctascope, "-O2", os.path.join(HERE, "..", "record", "programs", "launches.cu"))
 
     def environment(self, class_name, kind, **more):
         kept = {key: value for key, value in os.environ.items()
@@ -345,9 +343,9 @@ class Trial:
         count, numbers, n = int(counted.split()[1]), [], 1
         while n <= count:  # all, or ever fewer
             numbers.append(n)
-            n += 1 + test_count(1, 0) * (n // 2)
+            n += 1 + test_count(1, 0) * n
         if class_name == "allocate":  # what prints, at the end, has often nobody to tell
-            numbers = sorted({*numbers, *range(max(1, count - 80), count + 1, test_count(3, 1))})
+            numbers = sorted({*numbers, *range(max(1, count - 80), count + 1, test_count(8, 1))})
         return good, [numbers[i:i + LOT] for i in range(0, len(numbers), LOT)] or [[]]
 
     def try_lot(self, verb, class_name, kind, good, numbers):

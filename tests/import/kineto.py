@@ -500,7 +500,7 @@ class Damage(unittest.TestCase):
         """Whatever happens to the bytes: imported, or refused in one line that names the file."""
         text = a_step(Trace()).text().encode()
         draw = random.Random(21)
-        for i in range(test_count(100, 1000)):
+        for i in range(test_count(50, 1000)):
             data = bytearray(gzip.compress(text) if i % 4 == 3 else text)
             for _ in range(draw.randrange(1, 6)):
                 at = draw.randrange(len(data))

@@ -12,6 +12,8 @@
 #include <functional>
 #include <string>
 
+#include "../count.h"
+
 static int failures;
 
 static void check(bool good, const char *format, double a, double b, double c, double got,
@@ -159,7 +161,7 @@ template <class I, class F> static I saturated(F value, int direction, I of_nan)
 
 static void test_rounding()
 {
-    for (int round = 0; round < 300000; round++) {
+    for (unsigned round = 0; round < cts_test_count(60000, 300000); round++) {
         const volatile double a = operand(), b = operand(), c = operand();
         const volatile float x = operand_float(), y = operand_float(), z = operand_float();
         const volatile int i = (int)next_random();
@@ -370,7 +372,7 @@ static void test_function(const char *name, double (*function)(double), float (*
                           double double_bound)
 {
     double worst = 0, worst_single = 0, at = 0, at_single = 0;
-    for (int i = 0; i < 20000; i++) {
+    for (unsigned i = 0; i < cts_test_count(5000, 20000); i++) {
         const double x = sample(low, high);
         const double error = ulps(function(x), reference(x), 53, -1074);
         if (error > worst) worst = error, at = x;
@@ -392,7 +394,7 @@ static void test_mathematics()
     FUNCTIONS(X)
 #undef X
     double pow_error = 0, powf_error = 0, rhypot_error = 0, norm_error = 0, rnorm_error = 0;
-    for (int i = 0; i < 100000; i++) {
+    for (unsigned i = 0; i < cts_test_count(25000, 100000); i++) {
         const double x = sample(1e-5, 1e5), y = sample(-20, 20), z = sample(1e-3, 1e3);
         pow_error = fmax(pow_error, ulps(__nv_pow(x, y), powl(x, y), 53, -1074));
         const float xf = (float)x, yf = (float)(y / 4), zf = (float)z;
@@ -413,8 +415,9 @@ static void test_mathematics()
     check(norm_error <= 2, "norm3d", 0, 0, 0, norm_error, 2);
     check(rnorm_error <= 2, "rnorm3df", 0, 0, 0, rnorm_error, 2);
 
-    /* Correctly rounded: every mantissa of two binades, which is every case up to scaling. */
-    for (uint32_t bits = 0x3f800000; bits < 0x40800000; bits += 1) {
+    /* Correctly rounded: every mantissa of two binades, which is every case up to scaling; in the
+     * gate each thirteenth. */
+    for (uint32_t bits = 0x3f800000; bits < 0x40800000; bits += cts_test_count(13, 1)) {
         float x;
         memcpy(&x, &bits, sizeof x);
         const float want = (float)(1.0L / sqrtl(x));
@@ -657,7 +660,7 @@ static void test_small_floats()
         check(same(__nv_half2float((unsigned short)bits), (double)want), "half2float", bits, 0, 0,
               __nv_half2float((unsigned short)bits), (double)want);
     }
-    for (int i = 0; i < 400000; i++) {
+    for (unsigned i = 0; i < cts_test_count(80000, 400000); i++) {
         uint32_t bits = (uint32_t)next_random();
         if (i % 2) bits = (bits & 0x807fffff) | (uint32_t)(100 + next_random() % 45) << 23;
         if (i % 3 == 0) bits &= ~0xfffu; /* ties */

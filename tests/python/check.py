@@ -15,6 +15,10 @@ import tempfile
 
 import numpy
 
+sys.path.insert(1, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.dont_write_bytecode = True
+from compiled import compiled  # noqa: E402
+
 program, examples = sys.argv[1], sys.argv[2]
 os.environ["CTASCOPE"] = program
 import ctascope  # noqa: E402 (finds the library beside $CTASCOPE)
@@ -40,8 +44,8 @@ def refused(kind, text, function, *arguments):
 
 
 def record(name, *options):
-    run("cc", "-O2", os.path.join(examples, name + ".cu"), "-o", name)
-    run("record", "-o", name + ".run", *options, "--", "./" + name)
+    run("record", "-o", name + ".run", *options, "--",
+        compiled(program, "-O2", os.path.join(examples, name + ".cu")))
     return name + ".run"
 
 

@@ -10,14 +10,18 @@ import subprocess
 import sys
 import tempfile
 
+sys.path.insert(1, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.dont_write_bytecode = True
+from compiled import compiled  # noqa: E402
+
 program, source = sys.argv[1], sys.argv[2]
 os.environ["CTASCOPE"] = program
 
 
 def record(name, *arguments, options=()):
-    for words in (["cc", "-O2", os.path.join(source, "examples", name + ".cu"), "-o", name],
-                  ["record", "-o", name + ".run", *options, "--", "./" + name, *arguments]):
-        subprocess.run([program, *words], check=True, capture_output=True)
+    binary = compiled(program, "-O2", os.path.join(source, "examples", name + ".cu"))
+    subprocess.run([program, "record", "-o", name + ".run", *options, "--", binary, *arguments], check=True,
+                   capture_output=True)
 
 
 class Checker(doctest.OutputChecker):

@@ -501,7 +501,8 @@ static void test_random_programs(void **state)
     struct cts_race *const race = cts_race_new(NULL);
     unsigned with = 0, without = 0;
     assert_non_null(race);
-    for (unsigned i = 0, count = cts_test_count(1500, 60000); i < count; i++) {
+    const unsigned count = cts_test_count(1500, 60000);
+    for (unsigned i = 0; i < count; i++) {
         random_start(1000 + i);
         make(&program);
         memset(&twin, 0, sizeof twin);
@@ -515,7 +516,7 @@ static void test_random_programs(void **state)
         without += twin.found_count == 0;
     }
     cts_race_free(race);
-    assert_true(with > 100 && without > 50); /* both kinds were tried */
+    assert_true(with > count / 15 && without > count / 30); /* both kinds were tried */
 }
 
 int main(void)

@@ -3,6 +3,7 @@
  * do. */
 #include "analyze/path/whatif.h"
 
+#include "count.h"
 #include "path-fixture.h"
 #include "random.h"
 
@@ -219,7 +220,7 @@ static void compare_program(struct polling *p, bool ends, unsigned run, struct t
 static struct tally compare_shape(enum shape shape, bool ends)
 {
     struct tally tally = {0};
-    for (unsigned run = 0; run < 60; run++) {
+    for (unsigned run = 0; run < cts_test_count(60, 60); run++) {
         random_start(run * 16 + shape);
         struct polling p = random_polling(shape);
         compare_program(&p, ends, run, &tally);
@@ -316,7 +317,7 @@ static void tests_of_messages(void **state)
     (void)state;
     static const enum shape shapes[] = {PURE, UNTIL, FIXED};
     static const double factors[] = {0, 0.3, 0.6, 1, 1.4};
-    for (unsigned run = 0; run < 90; run++) {
+    for (unsigned run = 0; run < cts_test_count(90, 90); run++) {
         random_start(run);
         struct exchange x = {.shape = shapes[run % 3],
                              .slices = 16,
@@ -385,7 +386,7 @@ static void several_streams(void **state)
 {
     (void)state;
     static const char *const names[] = {"first kernel", "second kernel", "third kernel"};
-    for (unsigned run = 0; run < 60; run++) {
+    for (unsigned run = 0; run < cts_test_count(60, 60); run++) {
         random_start(run);
         const uint64_t slice_ns = 500 + below(500);
         uint64_t kernel_ns[STREAMS];
