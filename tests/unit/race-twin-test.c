@@ -304,6 +304,23 @@ static void do_sync(struct twin *t, const uint32_t *arrived, const uint32_t *wai
             if (waiting[w] >> l & 1) learn(t, t->seen[w * 32 + l], all);
 }
 
+/* What one lane has fenced before lanes met, all have. */
+static void share_fences(struct twin *t, unsigned warp, uint32_t mask)
+{
+    uint32_t all[THREADS_MOST] = {0};
+    bool has_any = false;
+    for (unsigned l = 0; l < 32; l++) {
+        if (!(mask >> l & 1) || !t->has_fenced[warp * 32 + l]) continue;
+        learn(t, all, t->fenced[warp * 32 + l]);
+        has_any = true;
+    }
+    for (unsigned l = 0; l < 32 && has_any; l++) {
+        if (!(mask >> l & 1)) continue;
+        learn(t, t->fenced[warp * 32 + l], all);
+        t->has_fenced[warp * 32 + l] = true;
+    }
+}
+
 static void tell(struct twin *t, uint32_t operation, unsigned warp, uint32_t mask,
                  uint64_t argument)
 {
@@ -431,6 +448,7 @@ static void step(struct twin *t, unsigned warp)
         if (!op->mask) break;
         tell(t, CTS_BARRIER_WARP_SYNC, warp, op->mask, op->argument);
         do_sync(t, lanes, lanes);
+        share_fences(t, warp, op->mask);
         break;
     }
     case FENCE:

@@ -95,6 +95,28 @@ static void test_other_warp(void **state)
     assert_int_equal(raced_of(&h, 100), 0);
 }
 
+/* Two flags of one store: who has seen the later one learns nothing by the earlier. */
+static void test_flags_of_one_store(void **state)
+{
+    (void)state;
+    struct history h = {
+        .events = {event(2, 0, 50, 1), event(3, 0, 51, 2), event(4, 1, 51, 0), event(5, 1, 50, 0)},
+        .event_count = 4,
+        .uses = {use(1, 0, 1, true), use(2, 0, CTS_RELEASE_NONE, true),
+                 use(3, 0, CTS_RELEASE_NONE, true), use(3, 1, CTS_RELEASE_NONE, false),
+                 use(4, 1, CTS_RELEASE_NONE, false), use(5, 1, CTS_RELEASE_NONE, false)},
+        .use_count = 6};
+    const uint64_t words[] = {100, 50, 51, 50, 51, 100};
+    for (unsigned i = 0; i < 6; i++) h.uses[i].word = words[i];
+    for (unsigned i = 1; i < 5; i++) h.uses[i].is_volatile = true;
+    for (unsigned i = 1; i < 3; i++) h.uses[i].site = 9;
+    assert_int_equal(raced_of(&h, 100), 0);
+    assert_int_equal(raced_of(&h, 51), 0);
+    assert_int_equal(raced_of(&h, 50), 0);
+    h.uses[1].site = 8; /* by a store of its own */
+    assert_int_equal(raced_of(&h, 50), 15);
+}
+
 static void test_atomics(void **state)
 {
     (void)state;
@@ -247,9 +269,8 @@ static void test_twin(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_flag),
-        cmocka_unit_test(test_other_warp),
-        cmocka_unit_test(test_atomics),
+        cmocka_unit_test(test_flag),       cmocka_unit_test(test_flags_of_one_store),
+        cmocka_unit_test(test_other_warp), cmocka_unit_test(test_atomics),
         cmocka_unit_test(test_twin),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

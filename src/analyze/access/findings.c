@@ -19,6 +19,8 @@ static const double share_min = 0.01; /* of the kernel's load of a system */
 /* Of the kernel's cost: the ends of reductions have few lanes, in a system that may be idle else.
  */
 static const double few_lanes_min = 0.01;
+static const double idle_min = 1. / 8;              /* of the lanes, for the others to be few */
+static const double idle_of_compacted_max = 3. / 4; /* fewer fill less than half of a sector */
 enum { STRUCT_BYTES_MAX = 1024, STRUCT_BYTES_LIKELY = 256 };
 
 struct findings {
@@ -438,11 +440,18 @@ static bool spins(const struct search *search, const struct cts_access_site *sit
                row->width_bytes * warps_of(search->catalogue, site->kernel);
 }
 
-/* What full warps would have saved: the share of inactive lanes. Where most lanes are active, of
- * global memory only what they leave unused in the sectors: neighbours that pass a test are as
- * cheap as the sectors that they fill. A thread that looks at a flag
- * again and again (a volatile load) is alone on purpose, as is one that writes its warp's result.
- */
+/* Whether the lanes that pass a test lie side by side all the same, as in stream compaction. */
+static bool is_compacted(const struct cts_access_counts *counts)
+{
+    return counts->irregular_requests * 2 > counts->requests &&
+           excess_sectors(counts) * 20 < (double)counts->sectors;
+}
+
+/* What full warps would have saved: the share of inactive lanes; of global memory, where most
+ * lanes are active, only what they leave unused in the sectors: neighbours that pass a test are as
+ * cheap as the sectors that they fill, and compacted ones cost nothing more. Lanes that are few are
+ * fewer than at the rim of a grid. A thread that looks at a flag again and again (a volatile load)
+ * or raises it is alone on purpose, as is one that writes its warp's result. */
 static double few_lanes_waste(const struct search *search, const struct cts_access_site *site)
 {
     const struct cts_access_counts *const counts = &site->counts;
@@ -450,9 +459,13 @@ static double few_lanes_waste(const struct search *search, const struct cts_acce
     if (!counts->live_lanes || counts->partial_requests * 5 < counts->requests)
         return 0;                                 /* the edges of a grid */
     if (site->space == CTS_SPACE_LOCAL) return 0; /* its sectors are a finding of their own */
-    if (row->is_volatile && row->operation == CTS_LOAD) return 0;
+    if (row->is_volatile && (row->operation == CTS_LOAD || counts->accesses == counts->requests))
+        return 0;
     if (publishes(search, site) || spins(search, site)) return 0;
     const double idle = 1 - (double)counts->accesses / (double)counts->live_lanes;
+    if (idle < idle_min) return 0;
+    if (site->space != CTS_SPACE_SHARED && idle <= idle_of_compacted_max && is_compacted(counts))
+        return 0;
     const double full = idle * (double)(counts->ideal_wavefronts + counts->ideal_sectors +
                                         counts->gap_excess_sectors);
     if (site->space == CTS_SPACE_SHARED || idle >= 0.5) return full;

@@ -94,9 +94,42 @@ uint32_t cts_race_lanes_of(const struct cts_race *race, uint16_t warp)
     return count >= CTS_WARP_LANES ? UINT32_MAX : (1u << count) - 1;
 }
 
-static void end_meeting(struct cts_race *race, size_t index)
+static bool has_fenced(const struct cts_race *race, uint32_t thread)
+{
+    return race->fenced[thread] && race->fence_phase[thread] == race->phase;
+}
+
+/* What one lane has fenced before they met, all have: any of them may raise the flag. */
+static enum cts_status share_fences(struct cts_race *race, const struct cts_race_meeting *meeting,
+                                    struct cts_error *error)
+{
+    const uint32_t first = (uint32_t)meeting->warp * CTS_WARP_LANES;
+    struct cts_race_clocks *all = NULL;
+    enum cts_status status = CTS_OK;
+    for (uint32_t left = meeting->arrived; left && !status; left &= left - 1) {
+        const uint32_t thread = first + (uint32_t)__builtin_ctz(left);
+        if (!has_fenced(race, thread)) continue;
+        if (!all) all = cts_race_new_clocks(error);
+        if (!all) return CTS_MEMORY;
+        cts_race_join(all, race->fenced[thread]);
+    }
+    for (uint32_t left = all ? meeting->arrived : 0; left && !status; left &= left - 1) {
+        const uint32_t thread = first + (uint32_t)__builtin_ctz(left);
+        if (!race->fenced[thread] && !(race->fenced[thread] = cts_race_new_clocks(error)))
+            status = CTS_MEMORY;
+        if (status) break;
+        if (!has_fenced(race, thread)) cts_race_forget(race->fenced[thread]);
+        race->fence_phase[thread] = race->phase;
+        cts_race_join(race->fenced[thread], all);
+    }
+    free(all);
+    return status;
+}
+
+static enum cts_status end_meeting(struct cts_race *race, size_t index, struct cts_error *error)
 {
     struct cts_race_meeting *const meeting = &race->meetings.items[index];
+    const enum cts_status status = race->has_fences ? share_fences(race, meeting, error) : CTS_OK;
     for (uint32_t left = meeting->arrived; left; left &= left - 1)
         cts_race_learn(race,
                        (uint32_t)meeting->warp * CTS_WARP_LANES + (uint32_t)__builtin_ctz(left),
@@ -107,6 +140,7 @@ static void end_meeting(struct cts_race *race, size_t index)
     struct cts_race_clocks *const spare = meeting->released;
     *meeting = last;
     race->meetings.items[race->meetings.count] = (struct cts_race_meeting){.released = spare};
+    return status;
 }
 
 enum cts_status cts_race_meet(struct cts_race *race, uint16_t warp, uint32_t lanes, uint32_t mask,
@@ -134,8 +168,8 @@ enum cts_status cts_race_meet(struct cts_race *race, uint16_t warp, uint32_t lan
         cts_race_join_thread(race, meeting->released, thread);
         race->clock[thread]++;
     }
-    if (!((mask & cts_race_lanes_of(race, warp)) & ~meeting->arrived)) end_meeting(race, m);
-    return CTS_OK;
+    const bool is_complete = !((mask & cts_race_lanes_of(race, warp)) & ~meeting->arrived);
+    return is_complete ? end_meeting(race, m, error) : CTS_OK;
 }
 
 enum cts_status cts_race_go_on(struct cts_race *race, uint16_t warp, uint32_t mask,
@@ -146,8 +180,8 @@ enum cts_status cts_race_go_on(struct cts_race *race, uint16_t warp, uint32_t ma
     for (size_t b = 0; b < CTS_RACE_BARRIERS && race->open_barriers && !status; b++)
         if (race->barriers[b].is_open && (race->barriers[b].waiting[warp] & mask))
             status = complete(race, &race->barriers[b], error);
-    for (size_t m = race->meetings.count; m-- > 0;)
+    for (size_t m = race->meetings.count; m-- > 0 && !status;)
         if (race->meetings.items[m].warp == warp && (race->meetings.items[m].arrived & mask))
-            end_meeting(race, m);
+            status = end_meeting(race, m, error);
     return status;
 }

@@ -38,7 +38,8 @@ struct signal {
     struct clock clock;
     uint64_t word;
     uint8_t operation;
-    bool orders; /* uses of other words */
+    bool orders;      /* uses of other words */
+    bool orders_data; /* of words that no volatile store writes */
 };
 
 /* A use that is kept. */
@@ -52,6 +53,7 @@ struct kept {
 struct word {
     struct cts_signal_verdict verdict;
     uint8_t raced_strongly; /* bytes that volatile stores race for */
+    uint32_t store;         /* the site of its last volatile store, + 1 */
     uint32_t first;         /* kept, + 1 */
 };
 
@@ -258,6 +260,7 @@ static uint8_t note_way(struct order *order, const struct word *word, const stru
         struct signal *const signal = &order->signals.items[via - 1];
         if (!step) how = how_of(signal->operation);
         signal->orders |= signal->word != word->verdict.word;
+        signal->orders_data |= !word->store;
         via = signal->clock.of[other].via;
     }
     return how;
@@ -312,6 +315,7 @@ static enum cts_status take_use(struct order *order, const struct cts_signal_use
                                 .is_atomic = use->is_atomic,
                                 .is_volatile = use->is_volatile};
     uint32_t same = 0;
+    if (use->stores && use->is_volatile) word->store = use->site + 1;
     const enum cts_status status = enter_phase(order, &order->ctas[wanted.cta], use->phase);
     for (uint32_t k = word->first; k; k = order->kept.items[k - 1].next) {
         const struct kept *const kept = &order->kept.items[k - 1];
@@ -367,14 +371,39 @@ static enum cts_status take_all(struct order *order, const struct cts_signal_inp
     return status;
 }
 
+static const struct signal *find_signal(const struct order *order, const struct word *word)
+{
+    const uint64_t *const place = cts_map_find(&order->signal_of, word->verdict.word);
+    return place ? &order->signals.items[*place - 1] : NULL;
+}
+
+/* Volatile stores that raise flags: by some of their words, uses of data are ordered. Of several
+ * flags of one warp, those that tell nothing new are flags as well. */
+static enum cts_status find_flags(const struct order *order, struct cts_map *flags)
+{
+    for (size_t i = 0; i < order->words.count; i++) {
+        const struct word *const word = &order->words.items[i];
+        const struct signal *const signal = find_signal(order, word);
+        if (!word->store || !signal || !signal->orders_data) continue;
+        uint64_t *const is_flag = cts_map_at(flags, word->store, order->error);
+        if (!is_flag) return CTS_MEMORY;
+        *is_flag = 1;
+    }
+    return CTS_OK;
+}
+
 static struct cts_signal_verdict *judge(struct order *order)
 {
-    struct cts_signal_verdict *const verdicts =
-        cts_array_zeroed(order->words.count, sizeof *verdicts, order->error);
+    struct cts_map flags = {0};
+    struct cts_signal_verdict *verdicts =
+        find_flags(order, &flags)
+            ? NULL
+            : cts_array_zeroed(order->words.count, sizeof *verdicts, order->error);
     for (size_t i = 0; verdicts && i < order->words.count; i++) {
         const struct word *const word = &order->words.items[i];
-        const uint64_t *const place = cts_map_find(&order->signal_of, word->verdict.word);
-        const bool orders = place && order->signals.items[*place - 1].orders;
+        const struct signal *const signal = find_signal(order, word);
+        const bool orders = (signal && signal->orders) ||
+                            (word->store && cts_map_find(&flags, word->store) != NULL);
         verdicts[i] = word->verdict;
         if (!orders) verdicts[i].raced |= word->raced_strongly;
         if (orders && word->raced_strongly) verdicts[i].how = CTS_ORDERED_BY_FLAG;
@@ -382,6 +411,7 @@ static struct cts_signal_verdict *judge(struct order *order)
     }
     if (verdicts && order->words.count)
         qsort(verdicts, order->words.count, sizeof *verdicts, by_word);
+    cts_map_release(&flags);
     return verdicts;
 }
 

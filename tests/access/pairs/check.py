@@ -1,9 +1,10 @@
 #!/usr/bin/env python3
 """Programs with a planted defect and their mended twins: what `ctascope access` finds of them.
-check.py [--table] [--together] BUILD_DIR [NAME[:DEFECT]...]: those programs of this folder (default:
-all), with --together compiled as one where their options allow, in a third of the time. A defect counts
-as found if a finding of a marked name lies on a marked line, see pair.h; in the mended program every
-finding that no mark names is false; with a line "// only: faults" costs do not count."""
+check.py [--table] [--together] [--folder FOLDER] BUILD_DIR [NAME[:DEFECT]...]: those programs of the
+folder (default: all of this one), with --together compiled as one where their options allow, in a third
+of the time. A defect counts as found if a finding of a marked name lies on a marked line, see pair.h; in
+the mended program every finding that no mark names is false; with a line "// only: faults" costs do not
+count."""
 import argparse
 import glob
 import json
@@ -27,26 +28,36 @@ def run(*arguments, codes=(0,)):
     return done.stdout
 
 
+def starts_statement(before):
+    """Whether a statement begins after this line."""
+    code = before.partition("//")[0].rstrip()
+    return not code or code[-1] in ";{}:)" or code.lstrip().startswith(("#", "else"))
+
+
 def marks(source, defect):
     """{(place, finding)} that the variant `defect` may have, the options of its compilation, and
     whether not every run tells of the defect."""
     may, options, untold = set(), [], False
+    first, before = 1, ""
     with open(source) as text:
         for number, line in enumerate(text, 1):
+            if starts_statement(before):
+                first = number # of the statement; a mark is of all its lines
+            before = line
             if line.startswith("// options: "):
                 options = line.split()[2:]
             for which, question, names in MARK.findall(line):
                 if int(which) == defect:
                     untold |= question == "?"
-                    may |= {(f"{os.path.basename(source)}:{number}", name.strip())
-                            for name in names.split("|")}
+                    may |= {(f"{os.path.basename(source)}:{n}", name.strip())
+                            for n in range(first, number + 1) for name in names.split("|")}
     return may, options, untold
 
 
-def compile_together(ctascope, chosen, where):
+def compile_together(ctascope, chosen, where, folder):
     """One program of all those that need no options: a namespace each, whose main its first argument names."""
-    chosen = [(name, defect) for name, defect in chosen if not marks(f"{HERE}/{name}.cu", defect)[1]]
-    headers = {line.strip() for name, _ in chosen for line in open(f"{HERE}/{name}.cu") if line.startswith("#include")}
+    chosen = [(name, defect) for name, defect in chosen if not marks(f"{folder}/{name}.cu", defect)[1]]
+    headers = {line.strip() for name, _ in chosen for line in open(f"{folder}/{name}.cu") if line.startswith("#include")}
     lines, calls = sorted(headers) + ["#include <string>", "#define main() without_result; static void planted()"], []
     for name, defect in chosen:
         space = f"{name.replace('-', '_')}_{defect}"
@@ -55,7 +66,7 @@ def compile_together(ctascope, chosen, where):
     lines += ["#undef main", "int main(int, char **words)", "{", "    const std::string name = words[1];", *calls, "}"]
     with open(os.path.join(where, "together.cu"), "w", encoding="utf-8") as text:
         text.write("\n".join(lines) + "\n")
-    run(ctascope, "cc", "-O2", "-I", HERE, os.path.join(where, "together.cu"), "-o", os.path.join(where, "together"))
+    run(ctascope, "cc", "-O2", "-I", folder, os.path.join(where, "together.cu"), "-o", os.path.join(where, "together"))
 
 
 def command(ctascope, source, defect, where):
@@ -91,18 +102,19 @@ def verdict(ctascope, source, defect, where):
     return (0, "false" if found - may else "clean", found - may, may)
 
 
-def variants(words):
+def variants(words, folder):
     """(name, defect) of each NAME or NAME:DEFECT; of all programs if there are none."""
-    for word in words or sorted(os.path.basename(s)[:-3] for s in glob.glob(f"{HERE}/*.cu")):
+    for word in words or sorted(os.path.basename(s)[:-3] for s in glob.glob(f"{folder}/*.cu")):
         name, _, only = word.partition(":")
         for d in [int(only)] if only else [0, 1, 2]:
-            if d == 0 or marks(f"{HERE}/{name}.cu", d)[0]:
+            if d == 0 or marks(f"{folder}/{name}.cu", d)[0]:
                 yield name, d
 
 
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("build")
+    parser.add_argument("--folder", default=HERE, help="the programs' (default: this one)")
     parser.add_argument("--table", action="store_true", help="print the table of docs/results")
     parser.add_argument("--together", action="store_true")
     parser.add_argument("names", nargs="*")
@@ -110,10 +122,11 @@ def main():
     ctascope = os.path.join(os.path.abspath(options.build), "bin/ctascope")
     wrong, total = [], dict.fromkeys(WORDS, 0)
     with tempfile.TemporaryDirectory() as where, ThreadPoolExecutor(2) as pool:
+        chosen = list(variants(options.names, options.folder))
         if options.together:
-            compile_together(ctascope, list(variants(options.names)), where)
-        jobs = [(name, pool.submit(verdict, ctascope, f"{HERE}/{name}.cu", d, where))
-                for name, d in variants(options.names)]
+            compile_together(ctascope, chosen, where, options.folder)
+        jobs = [(name, pool.submit(verdict, ctascope, f"{options.folder}/{name}.cu", d, where))
+                for name, d in chosen]
         rows = {}
         for name, job in jobs:
             defect, word, found, may = job.result()

@@ -111,5 +111,5 @@ int main()
                          reinterpret_cast<const unsigned *>(bodies), words);
     turn<<<n / 128, 128>>>(copies, bodies, n);
     copy_shapes<<<n / 128, 128>>>(others, shapes, n);
-    return cudaDeviceSynchronize();
+    CHECK(cudaDeviceSynchronize());
 }
