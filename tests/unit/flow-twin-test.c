@@ -1736,7 +1736,7 @@ static bool has_detour(const struct twin *t, unsigned from, unsigned at, unsigne
 {
     for (unsigned w = at + 1; w <= to; w++) {
         const struct twin_edge e = twin_edges_between(t, at, w);
-        if (!e.raw && !e.war && !e.waw && !e.end) continue;
+        if (!e.raw && !e.war && !e.waw && !e.end && !e.race) continue;
         if (w == to && at != from) return true;
         if (w == to || seen[w]) continue;
         seen[w] = true;

@@ -18,7 +18,7 @@ import {
     type Drawn,
     type Layout,
 } from "./flow-layout";
-import { bytes, count } from "./format";
+import { bytes, count, fitted } from "./format";
 import { useTheme } from "./theme";
 
 export type Marked = "enforced" | "true" | "none";
@@ -34,7 +34,6 @@ interface GraphProps {
 }
 
 const LETTERS = 12; // that fit into a box
-const cut = (text: string) => (text.length > LETTERS ? `${text.slice(0, LETTERS - 1)}…` : text);
 
 const isOn = ({ data, marked }: GraphProps, place: number) =>
     marked !== "none" && data.places[place][marked === "enforced" ? "on_enforced" : "on_true"] > 0;
@@ -112,10 +111,10 @@ function PlaceBox({ props, layout, index }: { props: GraphProps; layout: Layout;
             <title>{place.name && place.kind === "launch" ? `${says}\n${place.name}` : says}</title>
             <rect width={BOX} height={HIGH} rx="4" />
             <text x={BOX / 2} y="16">
-                {`${cut(whatOf(place))} `}
+                {`${fitted(whatOf(place), LETTERS)} `}
             </text>
             <text x={BOX / 2} y="32" class="small">
-                {place.times > 1 ? `× ${count(place.times)}` : cut(place.node)}
+                {place.times > 1 ? `× ${count(place.times)}` : fitted(place.node, LETTERS)}
             </text>
         </g>
     );
@@ -188,8 +187,10 @@ export function FlowGraph(props: GraphProps) {
     // What was chosen elsewhere comes into sight.
     useEffect(() => {
         const places = placesOf(props);
-        if (!places.length || places.every((place) => place > first && place < last - 1)) return;
-        holder.current!.scrollLeft = unit * xOf(Math.min(...places)) - holder.current!.clientWidth / 8;
+        if (!places.length) return;
+        const { scrollLeft, clientWidth } = holder.current!,
+            [left, right] = [unit * xOf(Math.min(...places)), unit * (xOf(Math.max(...places)) + BOX)];
+        if (left < scrollLeft || right > scrollLeft + clientWidth) holder.current!.scrollLeft = left - clientWidth / 8;
     }, [chosen]);
     return (
         <div class="flow-graph">

@@ -20,7 +20,7 @@ import {
     type Part,
     type Sums,
 } from "./flow-data";
-import { bytes, count, counted, shortName } from "./format";
+import { bytes, count, counted, fitted, shortName } from "./format";
 import { Heatmap } from "./heatmap";
 import { Table, Warnings } from "./table";
 
@@ -56,7 +56,7 @@ function Pair({ f }: { f: FlowFinding }) {
         <>
             <rect x="1" y={y} width="148" height="22" rx="3" />
             <text x="75" y={y + 15}>
-                {cut(name ? `${shortName(name)}, ${node}` : node, 25)}
+                {name ? `${fitted(shortName(name), 23 - node.length)}, ${node}` : node}
             </text>
         </>
     );
@@ -112,7 +112,7 @@ export function FlowFindingCard({ f, about, onShow }: { f: FlowFinding; about?: 
                 </p>
                 <p class="evidence">
                     {bytes(f.bytes)}
-                    {timesText(f.times)}.{" "}
+                    {isRace(f) && f.times > 1 ? `, ${count(f.times)} pairs` : timesText(f.times)}.{" "}
                     <span class={`state ${f.certain ? "exact" : "possible"}`}>
                         {f.certain ? "certain" : "possible"}
                     </span>
@@ -141,7 +141,6 @@ export function FlowFindingCard({ f, about, onShow }: { f: FlowFinding; about?: 
     );
 }
 
-const cut = (text: string, most: number) => (text.length > most ? `${text.slice(0, most - 1)}…` : text);
 const isRace = (f: FlowFinding) => f.finding.endsWith("race");
 
 // Of a copy: the data that it reads and who wrote them, and the data that it writes and who reads them.

@@ -57,12 +57,13 @@ static bool is_left(const struct candidates *c, const struct cts_flow_edge *edge
     return true;
 }
 
-/* Whether data orders `to` after a node that data orders after `from`. */
+/* Whether data orders `to` after a node that data orders after `from`, also where the program has
+ * forgotten that order: a race. */
 static bool has_detour(struct candidates *c, uint32_t from, uint32_t at, uint32_t to)
 {
     for (size_t i = c->facts->from_begin[at]; i < c->facts->from_begin[at + 1]; i++) {
         const struct cts_flow_edge *const edge = &c->flow->walk.edges[c->facts->from_edges[i]];
-        if (!cts_flow_has_data(edge) || edge->to > to) continue;
+        if ((!cts_flow_has_data(edge) && !edge->race_bytes) || edge->to > to) continue;
         if (edge->to == to) {
             if (at != from) return true;
             continue;
