@@ -2081,7 +2081,8 @@ static void same_as_the_twin(void **state)
         (unsigned long long)needless_waits_seen, (unsigned long long)waits_seen);
     print_message("%llu shared bytes, %llu pairs at the end of a run that save less\n",
                   (unsigned long long)shared_seen, (unsigned long long)lessened);
-    assert_true(one || (folded > 0 && shared_seen > 0));
+    assert_true(one || folded > 0);
+    assert_true(count < PROGRAMS_QUICK || shared_seen > 0); /* sanitized builds make fewer */
     assert_int_equal(unmapped, 0);
     assert_true(one ||
                 (races > count && possible > count && needless > 0 && reused > 0 && fusions > 0));
