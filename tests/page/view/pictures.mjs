@@ -29,7 +29,7 @@ const hoverWarps = async (page, lane, row) => {
     await page.mouse.move(box.x + lanes + (lane + 0.5) * cell, box.y + 22 + 20 * row + 10);
 };
 
-const transpose = await serve(ctascope, record(ctascope, examples, work, "transpose", ["512"]));
+const transpose = await serve(ctascope, record(ctascope, examples, work, "transpose", []));
 await take("view-overview.png", `${transpose.address}#launch=0&view=source&second=warps&record=1&split=58&at=15`);
 await take(
     "view-banks.png",
@@ -77,15 +77,8 @@ await take("view-flow.png", `${flow.address}#view=flow`, (page) =>
 );
 flow.end();
 // The report: of memory, and of time.
-async function takeReport(name, example, args, options, height, section = undefined) {
-    const run = record(ctascope, examples, work, example, args),
-        file = join(work, `${example}.html`);
-    // Again, as a user types it: the page shows the command line.
-    execFileSync(
-        resolve(ctascope),
-        ["record", "--force", ...options, "-o", resolve(run), "--", `./${example}`, ...args],
-        { stdio: "ignore", cwd: work },
-    );
+async function takeReport(name, run, height, section = undefined) {
+    const file = join(work, `${name}.html`);
     execFileSync(ctascope, ["report", run, "-o", file], { stdio: "ignore" });
     const page = await browser.newPage({ viewport: { width: 1280, height }, colorScheme: "light" });
     await page.goto(pathToFileURL(file).href);
@@ -99,7 +92,10 @@ async function takeReport(name, example, args, options, height, section = undefi
     await page.screenshot({ path: join(pictures, name) });
     await page.close();
 }
-await takeReport("report.png", "bfs", [], [], 1900);
-await takeReport("timeline.png", "pipeline", ["4194304"], ["--timeline"], 1000, "Timeline");
+const bfs = record(ctascope, examples, work, "bfs", []);
+// Again, as a user types it: the page shows the command line.
+execFileSync(resolve(ctascope), ["record", "--force", "-o", resolve(bfs), "--", "./bfs"], { stdio: "ignore", cwd: work });
+await takeReport("report.png", bfs, 1900);
+await takeReport("timeline.png", join(examples, "timeline/pipeline-h100/traces.otf2"), 1000, "Timeline");
 await browser.close();
 process.exit(0);
