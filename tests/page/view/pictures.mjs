@@ -94,7 +94,10 @@ async function takeReport(name, run, height, section = undefined) {
 }
 const bfs = record(ctascope, examples, work, "bfs", []);
 // Again, as a user types it: the page shows the command line.
-execFileSync(resolve(ctascope), ["record", "--force", "-o", resolve(bfs), "--", "./bfs"], { stdio: "ignore", cwd: work });
+execFileSync(resolve(ctascope), ["record", "--force", "-o", resolve(bfs), "--", "./bfs"], {
+    stdio: "ignore",
+    cwd: work,
+});
 await takeReport("report.png", bfs, 1900);
 await takeReport("timeline.png", join(examples, "timeline/pipeline-h100/traces.otf2"), 1000, "Timeline");
 await browser.close();

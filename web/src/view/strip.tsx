@@ -174,7 +174,7 @@ export function TimelineStrip() {
     const unit = unitOf(),
         scale = () => scaleOf(span, width.current, unit);
     const nameOf = (row: TimelineRow) =>
-        `${several ? `rank ${row.rank} ` : ""}${run.streams[row.stream]?.name ?? "an unknown stream"}`;
+        (several ? `rank ${row.rank} ` : "") + (run.streams[row.stream]?.name ?? "unknown stream").replace(/^the /, "");
     const rowAt = (y: number) => Math.floor((y - AXIS * unit) / (ROW * unit));
     const blockAt = (x: number, y: number) =>
         blocks.current.filter((it) => it.row === rowAt(y) && x >= it.x - 1 && x <= it.x + it.wide + 1).pop() ?? null;
