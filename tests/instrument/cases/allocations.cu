@@ -64,6 +64,10 @@ int main()
 //@ has ^allocation 'devices\[2\]' type='double' element=8
 //@ has ^allocation 'pitched' type='' element=0
 //@ has ^allocation 'images.pixels\[1\]' type='' element=0
-//@ count 15 ^allocation
+// What helpers allocate has the caller's variable and line, if the source says one ('make<int>(5) == 0' does not); the helpers
+// themselves stay, for callers elsewhere.
+//@ has ^allocation 'd_a' type='float' element=4 function='main' line=49
+//@ has ^allocation 'rows' type='double' element=8 function='main' line=49
+//@ count 18 ^allocation
 //@ ir call void @__cts_allocation_hint\(ptr .*@cts.allocation
 //@ no-ir icmp ne ptr @__cts_allocation_hint, null
