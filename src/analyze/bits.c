@@ -10,6 +10,7 @@
 
 #include "common/array.h"
 #include "common/hash.h"
+#include "common/memory-limit.h"
 #include "common/promise.h"
 
 _Static_assert(CTS_BITS_BLOCK_PAGES == 1 << (CTS_BITS_BLOCK_BITS - CTS_BITS_PAGE_BITS), "");
@@ -66,6 +67,14 @@ static void *huge_page(void)
     return bytes;
 }
 
+/* Whether a limit of memory is far: within one, what malloc() gives can leave memory for a file, and
+ * a huge page cannot. */
+static bool has_room(const struct cts_bits_pool *pool)
+{
+    const uint64_t limit_bytes = cts_memory_limit_bytes();
+    return !limit_bytes || pool->held_bytes + SLAB_BYTES < limit_bytes / 64;
+}
+
 static enum cts_status add_slab(struct cts_bits_pool *pool, unsigned planes,
                                 struct cts_error *error)
 {
@@ -76,7 +85,7 @@ static enum cts_status add_slab(struct cts_bits_pool *pool, unsigned planes,
     struct cts_bits_slab *const slab = cts_array_zeroed(1, sizeof *slab, error);
     if (!slab) return CTS_MEMORY;
     slab->size_bytes = size_bytes;
-    slab->words = is_first ? malloc(size_bytes) : huge_page();
+    slab->words = is_first || !has_room(pool) ? malloc(size_bytes) : huge_page();
     if (!slab->words) {
         free(slab);
         return cts_fail(error, CTS_MEMORY, "no memory for %zu bytes", size_bytes);
