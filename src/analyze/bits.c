@@ -67,8 +67,8 @@ static void *huge_page(void)
     return bytes;
 }
 
-/* Whether a limit of memory is far: within one, what malloc() gives can leave memory for a file, and
- * a huge page cannot. */
+/* Whether a limit of memory is far: within one, what malloc() gives can leave memory for a file,
+ * and a huge page cannot. */
 static bool has_room(const struct cts_bits_pool *pool)
 {
     const uint64_t limit_bytes = cts_memory_limit_bytes();

@@ -380,7 +380,8 @@ static void print_trial(const struct cts_flow_report *report, const struct cts_f
 {
     char options[CTS_FLOW_TRIAL_BYTES];
     if (cts_flow_trial_options(report->flow, f, options, sizeof options))
-        fprintf(file, "   ctascope try --run %s %s -- PROGRAM\n", report->run_path, options);
+        cts_print_paragraph(file, 5, "   ctascope try --run %s %s -- PROGRAM", report->run_path,
+                            options);
 }
 
 /* " Saves at most 185 us.": where times are known. */

@@ -69,9 +69,11 @@ static void print_head(const struct cts_path_report *report, FILE *file)
         fprintf(file, "; counted: %s within '%s'", cts_time_text(r->path_ns).text, report->within);
     else if (r->mpi_path_ns)
         fprintf(file, "; %s from MPI_Init to MPI_Finalize", cts_time_text(r->mpi_path_ns).text);
-    fprintf(file, "\n  waiting %s (sum over threads and streams)%s\n\n",
-            cts_time_text(r->wait_ns).text,
-            report->direct_blame ? "; blame goes to the immediate cause" : "");
+    fputc('\n', file);
+    cts_print_paragraph(file, 4, "  waiting %s (sum over threads and streams)%s",
+                        cts_time_text(r->wait_ns).text,
+                        report->direct_blame ? "; blame goes to the immediate cause" : "");
+    fputc('\n', file);
 }
 
 static enum cts_status print_rows(const struct cts_path_report *report, enum cts_path_sheet which,

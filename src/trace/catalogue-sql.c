@@ -67,6 +67,7 @@ enum cts_status cts_sql_fail(sqlite3 *db, struct cts_error *error, const char *w
     if (refused) return cts_fail_errno(error, refused, "%s", what);
     /* it then tries read-only, and has lost why it could not write: there is no such file yet */
     const bool is_reason = system && !((code & 0xff) == SQLITE_CANTOPEN && system == ENOENT);
+    if ((code & 0xff) == SQLITE_FULL && !system) return cts_fail_errno(error, ENOSPC, "%s", what);
     if (status == CTS_IO && is_reason)
         return cts_fail(error, status, "%s: %s: %s", what, sqlite3_errstr(code), strerror(system));
     return cts_fail(error, status, "%s: %s", what,
