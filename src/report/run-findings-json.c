@@ -224,7 +224,8 @@ static const struct activity_words kernel_words = {
     "time in a kernel", "record its memory accesses: they say how much of its memory traffic is "
                         "waste"};
 static const struct activity_words wait_words = {
-    "waiting for the device", "remove the synchronisation, or give the host other work before it"};
+    "waiting for the device", "give the host other work before it, or remove it where nothing "
+                              "needs it: 'ctascope flow' of a memory recording says where"};
 static const struct activity_words thread_words = {
     "waiting for another thread", "make faster what that thread does, or give this one other work "
                                   "before it"};
@@ -250,6 +251,7 @@ static const struct activity_words *words_of(const struct writer *writer,
     if (row->where == CTS_PATH_ON_DEVICE && strcmp(class, "kernel") != 0) return &copy_words;
     if (row->where == CTS_PATH_ON_DEVICE)
         return finding->order == CTS_RUN_FINDING_ELSEWHERE ? &known_kernel_words : &kernel_words;
+    if (strstr(name, "WaitEvent")) return &api_words; /* the stream waits, the host does not */
     if (!strcmp(class, "synchronise"))
         return timeline->regions[row->region].paradigm == CTS_PARADIGM_PTHREAD ? &thread_words
                                                                                : &wait_words;

@@ -150,6 +150,9 @@ void cts_try_verdict_words(const struct cts_try_report *report, const struct cts
     switch (v->kind) {
     case CTS_TRY_SAME:
         snprintf(text, bytes, "same result");
+        if (report->outcome->baseline.masked_bytes)
+            snprintf(text, bytes, "same result in all but %s that differ without the change, too",
+                     cts_bytes_text(report->outcome->baseline.masked_bytes).text);
         return;
     case CTS_TRY_FAILS:
         snprintf(text, bytes, "fails: %s", trial->result.fault);
