@@ -109,7 +109,7 @@ export interface Unit {
     lanes: number[];
 }
 
-// The units of so many bytes that a request touches, by address.
+// The units (of a given size in bytes) that a request touches, by address.
 export function unitsOf(addresses: ArrayLike<number>, mask: number, width: number, unitBytes: number): Unit[] {
     const units = new Map<number, Unit>();
     for (const lane of lanesOf(mask)) {
@@ -156,7 +156,7 @@ export function piecesOf(addresses: ArrayLike<number>, mask: number, width: numb
     });
 }
 
-// The units of so many bytes in which pieces lie, by address.
+// The units (of a given size in bytes) in which pieces lie, by address.
 export function unitsOfPieces(pieces: Piece[], unitBytes: number): Unit[] {
     const units = new Map<number, Unit>();
     for (const { lane, start, length } of pieces) {
